@@ -1,11 +1,13 @@
 """The port of the metrics: its clients cost the server little, whatever they do."""
 
 import os
+import re
 import socket
+import tempfile
 import time
 import unittest
 
-from servers import PATIENCE, Process
+from servers import COMPILER, PATIENCE, Process, preload
 
 
 class Metrics(unittest.TestCase):
@@ -53,6 +55,44 @@ class Metrics(unittest.TestCase):
             for _ in range(100):
                 client.sendall(b"x" * 1000)
                 time.sleep(0.01)
+
+    def test_a_request_is_read_once(self):
+        def used():
+            """The seconds that the processors have spent on the server."""
+            with open(f"/proc/{self.server.process.pid}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+        client = self.connect()
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client.sendall(b"GET /" + b"x" * 15_000)
+        time.sleep(0.2)
+        before = used()
+        for _ in range(1000):
+            client.sendall(b"x")
+            time.sleep(0.0005)
+        client.sendall(b" HTTP/1.1\r\n\r\n")
+        self.assertEqual(client.recv(8), b"HTTP/1.1")
+        # Each of the thousand pieces would be another look at 15 KB.
+        self.assertLess(used() - before, 0.25)
+
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_a_reply_that_the_system_takes_in_parts_comes_whole(self):
+        environment, change = preload(self.enterContext(tempfile.TemporaryDirectory()), "portion")
+        self.server = self.enterContext(Process("--metrics", 0, environment=environment))
+        self.port = int(self.server.logged(r"metrics on [0-9.]+:(\d+)")[1])
+        change(100)
+        client = self.connect()
+        client.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+        reply = b""
+        while data := client.recv(1 << 16):
+            reply += data
+        head, body = reply.split(b"\r\n\r\n", 1)
+        self.assertEqual(len(body), int(re.search(rb"Content-Length: (\d+)", head)[1]))
+        # So do those of the server.
+        other = self.server.connect()
+        self.assertEqual(other.call("SET", "big", "x" * 100_000), "+OK")
+        self.assertEqual(other.call("MGET", "big", "big"), [b"x" * 100_000] * 2)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import ReactorRuntime
 final class MetricsPort {
   /// How many clients there may be at a time: each has a descriptor, and those are for the clients of the server.
   private static let mostClients = 16
-  /// How long a client may take to ask.
+  /// How long a client may take to ask, and to take the reply.
   private static let patience = Duration.seconds(5)
 
   private let server: Server
@@ -33,7 +33,7 @@ final class MetricsPort {
     do {
       let server = server
       client.value.watch = try loop.watch(descriptor, for: .readable) { _, _ in
-        client.value.receive { server.metrics() }
+        client.value.isReady { server.metrics() }
       }
       client.value.timer = try loop.schedule(after: Self.patience) { client.value.close() }
     } catch {
@@ -50,7 +50,12 @@ private final class MetricsClient {
   let descriptor: Int32
   var watch: Watch?
   var timer: (any Disposable)?
-  private var request: [UInt8] = []
+  /// How many bytes of the request have come.
+  private var requestSize = 0
+  /// Whether a line has just ended.
+  private var isBehindLine = false
+  /// What the socket has not taken of the reply.
+  private var reply = Output()
   private var isClosed = false
   private let closed: () -> Void
 
@@ -59,30 +64,42 @@ private final class MetricsClient {
     self.closed = closed
   }
 
+  func isReady(_ body: () -> String) {
+    if reply.isEmpty { receive(body) } else { send() }
+  }
+
   /// Reads, and replies at the end of the request. What that asks for does not matter, but a client that gets the reply before it
   /// has asked is confused, and what was not read when the descriptor is closed makes the system discard the reply.
-  func receive(_ body: () -> String) {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    switch Socket.receive(from: descriptor, by: &buffer, into: &request) {
+  private func receive(_ body: () -> String) {
+    var (buffer, received) = ([UInt8](repeating: 0, count: 4096), [UInt8]())
+    switch Socket.receive(from: descriptor, by: &buffer, into: &received) {
     case .nothing: break
     case .end: close()
     case .bytes:
-      if hasBlankLine { return reply(body()) }
-      if request.count > Self.longestRequest { close() }
+      requestSize += received.count
+      if endsHead(received) { return begin(body()) }
+      if requestSize > Self.longestRequest { close() }
     }
   }
 
-  /// Whether the end of the head was received. The lines of some clients end without a carriage return.
-  private var hasBlankLine: Bool {
-    let lines = request.filter { $0 != 13 }
-    return zip(lines, lines.dropFirst()).contains { $0 == 10 && $1 == 10 }
+  /// Whether the end of the head is in what has come: an empty line. The lines of some clients end without a carriage return.
+  private func endsHead(_ received: [UInt8]) -> Bool {
+    for byte in received where byte != 13 {
+      if byte == 10, isBehindLine { return true }
+      isBehindLine = byte == 10
+    }
+    return false
   }
 
-  private func reply(_ body: String) {
+  private func begin(_ body: String) {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n"
-    _ = Socket.send(
-      Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8), from: 0, to: descriptor)
-    close()
+    reply.bytes = Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    send()
+  }
+
+  private func send() {
+    if !reply.send(to: descriptor) || reply.isEmpty { return close() }
+    do { try watch?.change(to: .writable) } catch { close() }
   }
 
   func close() {
