@@ -63,6 +63,11 @@ class Replies(unittest.TestCase):
             ("COMMAND", "INFO", "nosuch"), ("COMMAND", "INFO", "nosuch", "neither")]])
         self.check([[("MULTI",), ("COMMAND", "FOO"), ("EXEC",)]])
 
+    def test_the_positions_of_keys(self):
+        own = {each[0]: each[3:6] for each in self.server.connect().call("COMMAND")}
+        expected = {each[0]: each[3:6] for each in self.reference.connect().call("COMMAND")}
+        self.assertEqual({name: expected[name] for name in own}, own)
+
     def test_commands_of_a_client_that_has_subscribed(self):
         self.check([[("SUBSCRIBE", "c"), command] for command in [
             ("GET", "k"), ("CLIENT", "ID"), ("CLIENT", "GETNAME"), ("CONFIG", "GET", "x"), ("COMMAND", "COUNT"), ("COMMAND",),

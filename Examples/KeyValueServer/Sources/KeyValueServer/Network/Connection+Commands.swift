@@ -217,6 +217,8 @@ extension CommandInfo {
   fileprivate var keyPositions: (Int, Int, Int) {
     switch shape {
     case .connection, .everyShard: (0, 0, 0)
+    // A channel is no key.
+    case .oneKey where code.isForChannels: (0, 0, 0)
     case .oneKey: (1, 1, 1)
     case .eachKey, .arrayOfKeys: (1, -1, 1)
     case .eachPair: (1, -1, 2)
