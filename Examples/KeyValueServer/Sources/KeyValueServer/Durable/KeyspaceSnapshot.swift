@@ -2,6 +2,9 @@ import ReactorJournal
 
 /// The keys of a shard as bytes. By hand: as JSON they would take several times as long, and as much space.
 extension DurableShard {
+  /// Half of what a row of SQLite can have. The whole is the end of compaction for a shard.
+  private static let largeSnapshot = 500_000_000
+
   static func encodeSnapshot(of state: borrowing Keyspace, into encoder: inout RecordEncoder) {
     encoder.append(varint: UInt64(state.entries.count))
     for (key, entry) in state.entries {
@@ -10,6 +13,13 @@ extension DurableShard {
       encoder.append(entry.value)
     }
     encoder.append(state.latest)
+    if encoder.byteCount > largeSnapshot {
+      Log.warning(
+        """
+        a shard has \(encoder.byteCount) bytes of keys: with more than 1000000000 it is no longer compacted, and the journal grows \
+        with every write; a new folder can have more shards (--shard-count)
+        """)
+    }
   }
 
   static func decodeSnapshot(

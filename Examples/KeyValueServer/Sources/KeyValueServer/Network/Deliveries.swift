@@ -7,10 +7,12 @@ import ReactorRuntime
 ///  works ────▶ the same queue, or at once if the connection is on this loop and no message may wait for it
 /// ```
 ///
-/// A message always goes through the queue of its receivers' loop, also from that loop itself: so none overtakes an earlier one. A shard
-/// hands messages over in the order of its commands, while no other thread is at the shard: so all loops get the messages of a channel in
-/// the order in which they were published. The work of a client that has subscribed does not overtake a message, either: what was published
-/// before it leaves a channel comes before the reply that says so.
+/// A message always goes through the queue of its receivers' loop, also from that loop itself: so none overtakes an earlier one. A
+/// shard hands messages over in the order of its commands, and never on two threads at a time: so all loops get the messages of a
+/// channel in the order in which they were published. A shard in memory does so before it runs another work; a ``DurableShard`` at
+/// the commit, when later works may have run, and there the order is that in which the journal completes what it was asked. The
+/// work of a client that has subscribed does not overtake a message, either: what was published before it leaves a channel comes
+/// before the reply that says so.
 enum Deliveries {
   enum Item: Sendable {
     case work(Work)
@@ -39,7 +41,7 @@ enum Deliveries {
     complete(work)
   }
 
-  /// Hands over what a work has published. Before its shard runs another work; any thread.
+  /// Hands over what a work has published: for the works of a shard one after another, in their order. Any thread.
   static func sendMessages(of work: Work) {
     for (audiences, message) in work.takeMessages() {
       for audience in audiences {

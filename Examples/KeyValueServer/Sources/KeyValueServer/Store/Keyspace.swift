@@ -57,7 +57,8 @@ struct Keyspace: Sendable {
   /// Whether there may be keys whose time has come, so that ``expireSome(at:)`` has something to do.
   func hasExpired(at now: Int64) -> Bool { entries.firstDeadline.map { $0 <= now } ?? false }
 
-  /// Whether the time of a key has come, though it is still there.
+  /// Whether the time of a key has come, though it is still there. In Redis a key exists in the millisecond of its deadline; here no
+  /// longer. That stays so: a journal has the time of each command, and a replay must find expired what the command has found expired.
   func isExpired(_ key: Key, at now: Int64) -> Bool {
     guard entries.timedCount > 0, let entry = entries[key] else { return false }
     return entry.deadline != 0 && entry.deadline <= now
