@@ -132,7 +132,7 @@ void rr_reader_unpin_kept(rr_reader *reader) {
 
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
   if (reader != NULL && trampoline_of(rr_load_relaxed(&reader->kept)) == t) {
-    /* A newer snapshot was published, or the word is light. */
+    /* A newer snapshot was published, or the word is light, or the thread reads by this pin. */
     mine.keep_at_once = reader->uses >= RR_READER_USES_WORTH_KEEPING ? t : NULL;
     rr_reader_unpin_kept(reader);
   }

@@ -151,6 +151,25 @@ static void test_revoked_on_the_way_in(void) {
   rr_trampoline_destroy(t);
 }
 
+/* What the address of a state and its owner's token add up to may be the address of another state,
+ * of which the thread keeps a pin. */
+static void test_a_token_that_leads_to_another_state(void) {
+  rr_trampoline *one = started();
+  rr_trampoline *other = started();
+  rr_trampoline *low = one < other ? one : other;
+  rr_trampoline *high = one < other ? other : one;
+  rr_reader *reader = reader_that_keeps(high, 0);
+  rr_pin pin;
+  CHECK(rr_trampoline_try_acquire(low, (uintptr_t)high - (uintptr_t)low));
+  CHECK(!rr_reader_try_begin_read(reader, low, &pin));
+  rr_trampoline_release(low, 0);
+  CHECK(rr_reader_try_begin_read(reader, high, &pin));
+  rr_reader_end_read(reader);
+  rr_reader_destroy(reader);
+  rr_trampoline_destroy(low);
+  rr_trampoline_destroy(high);
+}
+
 static void test_revoking_all(void) {
   rr_trampoline *t = started();
   rr_trampoline *other = started();
@@ -352,6 +371,7 @@ void test_readers(void) {
   test_one_pin_at_most();
   test_revoking();
   test_revoked_on_the_way_in();
+  test_a_token_that_leads_to_another_state();
   test_revoking_all();
   test_revoking_all_waits_for_an_unpin();
   test_revoking_waits_for_an_unpin();

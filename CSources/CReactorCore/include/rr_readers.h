@@ -65,8 +65,7 @@ extern "C" {
 
 /* The layout of `kept`: the address of the trampoline, whose alignment leaves the low bits free,
  * plus the number of the slot; that is, plus the word of a trampoline that is idle and not light.
- * The flags are bits of no address, and so of no owner's token: a flagged pin equals no address
- * plus word. (The first flag is the bit of a NEW word; of that trampoline no pin is kept.) */
+ * The flags are bits of no address. */
 #define RR_READER_REVOKED ((uintptr_t)1 << 63)
 #define RR_READER_UNPINNING ((uintptr_t)1 << 62)
 #define RR_READER_NO_ADDRESS                                                                       \
@@ -150,8 +149,9 @@ static inline bool rr_reader_try_begin_read(rr_reader *reader, const rr_trampoli
    * changed since. */
   const uint64_t word = rr_load_relaxed(&t->word);
   const uintptr_t kept = rr_load_relaxed(&reader->kept);
-  /* One comparison for an idle state. */
-  if (__builtin_expect(kept != (uintptr_t)t + word, 0)) {
+  /* Of an idle state the sum is the whole pin. With a token in the word it may be that of another
+   * trampoline. */
+  if (__builtin_expect(kept != (uintptr_t)t + word || word > RR_TRAMPOLINE_SLOT_MASK, 0)) {
     const uint64_t slot = word & (RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT);
     if (kept != rr_reader_encode_pin(t, slot)) return false;
     if ((word & RR_TRAMPOLINE_OWNER_MASK) == rr_thread_token()) return false;

@@ -7,7 +7,7 @@ extension KeyedReactors {
   ///
   /// While a reactor is made or ended, the request waits in its order among what is sent. The deadline, and a cancellation of the
   /// task, take it out again, unless it is just being handed over. They do not end a `make` that this call runs itself, nor an
-  /// `onPassivate` of another reactor above the limit.
+  /// `onPassivate`: of another reactor above the limit, or of this key's, if that was closed.
   ///
   /// - Parameters:
   ///   - key: The key.

@@ -201,10 +201,12 @@ extension KeyedReactors {
   /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns, unless the
   /// stack of the thread is low, the thread is inside of a read of another reactor's state, or replies of its last turn have to
   /// leave first.
+  ///
+  /// - Parameter budget: How many turns of the next reactor of the key the thread runs that has kept the state.
   @inlinable
-  func end(_ reactor: R, of key: Key, by closing: Closing) {
+  func end(_ reactor: R, of key: Key, by closing: Closing, within budget: TurnBudget = .usual) {
     ending.wrappingAdd(1, ordering: .relaxed)
-    let keep = { @Sendable [self] in finishEnding(reactor, of: key) }
+    let keep = { @Sendable [self] in finishEnding(reactor, of: key, within: budget) }
     if reactor.runtime.loop?.hasEnded == false {
       // Registered first: a loop that ends the reactor at once then keeps its state, and not this thread.
       reactor.runtime.whenEnded(keep)
@@ -218,7 +220,7 @@ extension KeyedReactors {
 
   /// Keeps the state of a reactor that has ended, or tells that its key was removed; and makes the next one if something waits for it.
   @inlinable
-  func finishEnding(_ reactor: R, of key: Key) {
+  func finishEnding(_ reactor: R, of key: Key, within budget: TurnBudget) {
     let place = hash(of: key)
     if withShard(place, { shard, _ in shard.beginKeepingState(of: key) }) {
       // A copy: inside of a read of a state on demand, what `onPassivate` sends would not wait for room. The copy shares what the
@@ -226,14 +228,16 @@ extension KeyedReactors {
       let state = reactor.runtime.copyLastState(of: reactor)
       onPassivate(key, state)
     }
-    endTransition(of: key, wasEnding: true)
+    endTransition(of: key, wasEnding: true, within: budget)
   }
 
   /// Removes a key whose reactor has ended, or that had none; or makes the next reactor.
   ///
-  /// - Parameter wasEnding: Whether it counts among those that end.
+  /// - Parameters:
+  ///   - wasEnding: Whether it counts among those that end.
+  ///   - budget: How many turns of the next reactor the calling thread runs.
   @inlinable
-  func endTransition(of key: Key, wasEnding: Bool) {
+  func endTransition(of key: Key, wasEnding: Bool, within budget: TurnBudget = .usual) {
     let (place, isTold) = (hash(of: key), onRemove != nil)
     while true {
       switch withShard(place, { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }) {
@@ -241,7 +245,7 @@ extension KeyedReactors {
       case .discard(let waiting): discard(waiting)
       case .make:
         if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
-        return makeAndDeliver(key, isForOthers: true)
+        return makeAndDeliver(key, isForOthers: true, within: budget)
       case .done, .deliverMore, .end:
         if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
         return endIfLast()

@@ -297,7 +297,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     case .refused(let reason): return .failure(reason)
     case .kept: return nil
     case .replaces(let reactor):
-      end(reactor, of: key, by: .drain)
+      end(reactor, of: key, by: .drain, within: budget)
       return nil
     case .first:
       makeAndDeliver(key, within: budget)

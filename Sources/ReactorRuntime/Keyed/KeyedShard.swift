@@ -82,6 +82,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     /// The token of the thread that is inside of `make`, `onPassivate` or `onRemove` for this key, or delivers what waits, or tells
     /// that it was refused; 0 if there is none. All of that runs the user's code, which must not wait for the end of this key.
     @usableFromInline var thread: UInt64
+    /// Whether the senders of what waited are being told that it was discarded. After that the key is gone.
+    @usableFromInline var isDiscarding = false
     /// Whether `reactor` ends, or is about to.
     @usableFromInline var isEnding = false
 
@@ -102,7 +104,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     @inlinable
     mutating func noteRemoval() -> Bool {
       if waiting.last?.isRemoval != true { waiting.append(.removal) }
-      return isRemovalTold && waiting.allSatisfy(\.isRemoval)
+      return (isRemovalTold || isDiscarding) && waiting.allSatisfy(\.isRemoval)
     }
   }
 
@@ -331,9 +333,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     }
     // In transition until the senders were told. The calling thread runs the user's code for that, which may wait for the end of all
     // keys, and must find that it is needed for this one.
-    let isTold = transition.isRemovalTold
     transitions[key] = Transition(reactor: nil, thread: CurrentCore.threadToken)
-    transitions[key]?.isRemovalTold = isTold
+    transitions[key]?.isDiscarding = true
     return .discard(Array(waiting))
   }
 

@@ -82,6 +82,30 @@ import Testing
     #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
   }
 
+  @Test func `a removal is told while senders are told that their actions were discarded`() {
+    let (isTelling, mayEnd, log) = (Gate(), Gate(), log)
+    let keeping = HeldTransition(keeping: 1) { hold in
+      KeyedReactors(
+        onFailure: { _ in
+          log.append("discarded")
+          isTelling.open()
+          _ = mayEnd.wait()
+        },
+        onPassivate: { _, _ in hold() }, onRemove: { _ in log.append("remove") },
+        make: { _ in KeyedSession() })
+    }
+    let sessions = keeping.sessions
+    #expect(sessions.remove(1))
+    sessions.send(.note(2), to: 1)
+    sessions.close(.discard)
+    keeping.goOn()
+    #expect(isTelling.wait())
+    #expect(!sessions.remove(1))
+    mayEnd.open()
+    #expect(keeping.finish())
+    #expect(log.elements == ["remove", "discarded", "remove"])
+  }
+
   @Test func `a removal is told after what waited before it was processed`() {
     let (isMaking, mayMake) = (Gate(), Gate())
     let sessions = makeSessions(beforeMaking: {
