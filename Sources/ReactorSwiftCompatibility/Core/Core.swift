@@ -94,8 +94,7 @@ extension Core {
     let subscription = Subscription<StateType>(
       subscriber: subscriber, selector: selector, notifyQueue: queue ?? updates)
     guard let registration = table.add(subscription, of: subscriber) else { return }
-    reactor.expectRegistration()
-    reactor.send(.add(registration))
+    reactor.send(.add(registration, reactor.announceRegistration()))
   }
 
   /// Removes a subscriber: after this has returned, its queue begins no update of it. One that the queue is just beginning, on another

@@ -8,7 +8,7 @@ enum CoreAction<StateType: State>: Sendable {
   case event(any Event)
   /// Hands a command over to its queue.
   case command(@Sendable (StateType) -> Void)
-  case add(Registration<StateType>)
+  case add(Registration<StateType>, Announcement)
   case remove(Departure)
 }
 
@@ -29,14 +29,7 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
   @usableFromInline let hasAudience: OwnerIsolated<Bool>
   private let audience: OwnerIsolated<Audience<StateType>>
   private let table: SubscriberTable<StateType>
-  /// The observer of the state that calls ``notify(of:)``.
-  private struct Observation: Sendable {
-    var subscription: (any Disposable)?
-    /// How many registrations were announced and have not arrived.
-    var expected = 0
-  }
-
-  private let observation = SystemMutex(Observation())
+  private let observation = StateObservation()
 
   init(_ state: StateType, _ middlewares: [Middlewares<StateType>], _ table: SubscriberTable<StateType>) {
     let loop: Loop
@@ -47,8 +40,11 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
     audience = OwnerIsolated(Audience(middlewares: middlewares))
     hasAudience = OwnerIsolated(!middlewares.isEmpty)
     self.table = table
-    // This one never arrives, so that middlewares are called to the end.
-    if !middlewares.isEmpty { expectRegistration() }
+    // For ever, so that middlewares are called to the end.
+    if !middlewares.isEmpty {
+      observation.expect()
+      observe()
+    }
   }
 
   @inlinable
@@ -77,13 +73,19 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
     switch action {
     case .event: break
     case .command(let start): start(currentState)
-    case .add(let registration):
-      observation.withLock { $0.expected -= 1 }
+    case .add(let registration, let announcement):
+      if registration.isRemoved {
+        announcement.withdraw()
+        return sweep()
+      }
       // No look at all the others each time: many may come one after the other.
-      if registration.isRemoved || audience.value.registrations.count >= audience.value.sweepLimit { sweep() }
-      if registration.isRemoved { return }
+      if audience.value.registrations.count >= audience.value.sweepLimit { sweep() }
       audience.value.registrations.append(registration)
       hasAudience.value = true
+      // Not before: the sweep would end the observation if all the others are gone.
+      announcement.withdraw()
+      // The observer may have been refused.
+      observe()
       registration.notify(of: currentState, in: table)
     case .remove(let departure):
       sweep()
@@ -92,37 +94,34 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
   }
 
   /// Makes sure that ``notify(of:)`` is called after each event that is sent from now on, until the registration that is sent
-  /// next has arrived and the audience is empty again. Any thread.
+  /// next, with the result, has arrived and the audience is empty again. Any thread.
+  func announceRegistration() -> Announcement {
+    let announcement = Announcement(to: observation)
+    observe()
+    return announcement
+  }
+
+  /// Observes the state, unless that is done. Any thread.
   ///
   /// Threads that do this at once may observe twice for a moment. That does no harm, since the first call for an event takes
   /// the event.
-  func expectRegistration() {
-    let isObserved = observation.withLock { observation in
-      observation.expected += 1
-      return observation.subscription != nil
-    }
-    if isObserved { return }
+  private func observe() {
+    if observation.isRunning { return }
+    let attempt = StateObservation.Attempt()
     // Not under the lock, since this may wait for the owner, which takes it. Not a reference: the observer belongs to the
     // runtime, and so to this. While the owner calls it, the reactor is alive.
-    let subscription = state.subscribe(onNext: { [unowned self] state in notify(of: state) })
-    let isKept = observation.withLock { observation in
-      if observation.subscription != nil { return false }
-      observation.subscription = subscription
-      return true
-    }
-    if !isKept { subscription.dispose() }
+    let subscription = state.subscribe(
+      onNext: { [unowned self] state in notify(of: state) },
+      // There was no room for the observer. The next registration observes anew.
+      onError: { [weak observation] error in
+        observation?.forget(attempt)
+        Hooks.defaultErrorHandler(error)
+      })
+    observation.keep(subscription, of: attempt)?.dispose()
   }
 
   /// Whether the state is observed. Any thread.
-  var isObserved: Bool { observation.withLock { $0.subscription != nil } }
-
-  /// Ends the observation, unless a registration is on its way. The owner, when nobody is left to notify.
-  private func endObservation() {
-    let subscription = observation.withLock { observation in
-      observation.expected == 0 ? observation.subscription.take() : nil
-    }
-    subscription?.dispose()
-  }
+  var isObserved: Bool { observation.isRunning }
 
   /// Updates the subscribers, then calls the middlewares. The owner, after each event.
   private func notify(of state: StateType) {
@@ -143,7 +142,7 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
     audience.value.registrations.removeAll { $0.isRemoved }
     audience.value.sweepLimit = max(16, 2 * audience.value.registrations.count)
     hasAudience.value = !audience.value.middlewares.isEmpty || !audience.value.registrations.isEmpty
-    if !hasAudience.value { endObservation() }
+    if !hasAudience.value { observation.endUnlessExpected()?.dispose() }
   }
 }
 
