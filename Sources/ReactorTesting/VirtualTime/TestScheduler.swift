@@ -11,7 +11,7 @@ import ReactorRuntime
 ///     let source = scheduler.createHotObservable([.next(210, 1), .next(230, 2), .completed(300)])
 ///     let observer = scheduler.start { source.delay(.seconds(10), scheduler: scheduler) }
 ///     #expect(observer.events == [.next(220, 1), .next(240, 2), .completed(310)])
-public final class TestScheduler: SchedulerType {
+public final class TestScheduler: VirtualTimeSchedulerType {
   /// The default times of ``start(created:subscribed:disposed:create:)``.
   public enum Defaults {
     public static let created: TestTime = 100

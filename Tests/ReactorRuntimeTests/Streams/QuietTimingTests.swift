@@ -57,7 +57,7 @@ import Testing
     #expect(events == [.next(211, 1), .next(221, 2)])
   }
 
-  @Test func `debounce on a queue of the system has one timer however fast the source is`() {
+  @Test func `debounce outside of virtual time has one timer however fast the source is`() {
     let counting = CountingScheduler(scheduler)
     let elements: [Recorded<Event<Int>>] = (0..<500).map { .next(201 + $0 / 10, $0) }
     let source = scheduler.createHotObservable(elements + [.completed(900)])
@@ -190,7 +190,7 @@ import Testing
     #expect(other.subscriptions == [Subscription(260, 660)])
   }
 
-  @Test func `timeout on a queue of the system has one timer however fast the source is`() {
+  @Test func `timeout outside of virtual time has one timer however fast the source is`() {
     let counting = CountingScheduler(scheduler)
     let source = scheduler.createHotObservable((0..<500).map { .next(201 + $0 / 10, $0) })
     let observer = scheduler.start { source.timeout(.seconds(50), scheduler: counting) }
@@ -214,8 +214,8 @@ import Testing
   }
 }
 
-/// Counts the timers that are started. To operators, it is a queue of the system.
-private final class CountingScheduler: SystemScheduler {
+/// Counts the timers that are started. Operators do not know that its time is virtual.
+private final class CountingScheduler: SchedulerType {
   private let scheduler: TestScheduler
   private let timers = Record<Duration>()
 

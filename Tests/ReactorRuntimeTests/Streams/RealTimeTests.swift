@@ -28,11 +28,15 @@ import Testing
     }
   }
 
-  @Test func `what a timer causes is delivered by its scheduler, also if the source's thread is busy then`() {
+  @Test(arguments: [false, true])
+  func `what a timer causes is delivered by its scheduler, also if the source's thread is busy then`(
+    isUsersOwn: Bool
+  ) {
     let queue = DispatchQueue(label: "timers")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
-    let scheduler = SerialDispatchQueueScheduler(queue: queue)
+    let ours = SerialDispatchQueueScheduler(queue: queue)
+    let scheduler: any SchedulerType = isUsersOwn ? UsersScheduler(scheduler: ours) : ours
     // On a busy machine the source's thread can be found inside of the operator again and again, and delivers in the end. It did
     // so each time when it delivered whatever it found.
     let onQueue = Record<Bool>()
@@ -94,4 +98,21 @@ import Testing
     subscription.dispose()
     #expect(lifetimes.alive == 0)
   }
+}
+
+/// A scheduler that a program has made itself.
+private struct UsersScheduler: SchedulerType {
+  let scheduler: any SchedulerType
+
+  var now: Duration { scheduler.now }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { scheduler.schedule(action) }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    scheduler.schedule(after: delay, action)
+  }
+
+  func schedulePeriodic(
+    after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduler.schedulePeriodic(after: delay, every: period, action) }
 }

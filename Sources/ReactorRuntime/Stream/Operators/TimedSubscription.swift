@@ -80,11 +80,11 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
 
   let sink: Sink<Operation.Element>
   private let scheduler: any SchedulerType
-  /// Whether the timer is one of the system's queues.
+  /// Whether the timer is one of virtual time.
   ///
-  /// There an operation may let the timer run on when it is to fire later, and start the next one when it has fired. Not in virtual
+  /// Elsewhere an operation may let the timer run on when it is to fire later, and start the next one when it has fired. Not in virtual
   /// time: actions of one moment run in the order in which they were scheduled, so a timer that is started late runs after them.
-  let hasSystemTimer: Bool
+  let hasVirtualTimer: Bool
   private let drain: StatefulDrain<Operation, Input>
   private let source = SerialDisposable()
   private let timer = SerialDisposable()
@@ -95,7 +95,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private init(_ operation: Operation, _ scheduler: any SchedulerType, _ sink: Sink<Operation.Element>) {
     self.sink = sink
     self.scheduler = scheduler
-    hasSystemTimer = scheduler is any SystemScheduler
+    hasVirtualTimer = scheduler is any VirtualTimeSchedulerType
     drain = StatefulDrain(operation) { operation, input in
       input.subscription.handle(input.signal, &operation)
     }
@@ -159,7 +159,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   private func handle(_ firing: Firing, _ operation: inout Operation) {
-    if firing.thread == CurrentCore.threadToken || firing.isLate || !hasSystemTimer
+    if firing.thread == CurrentCore.threadToken || firing.isLate || hasVirtualTimer
       || !operation.delivers(self)
     {
       return operation.timerFired(self)

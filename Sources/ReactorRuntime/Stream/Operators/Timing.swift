@@ -134,8 +134,8 @@ extension ObservableType {
   /// passed.
   ///
   /// When the source completes, the last element is delivered at once. An error discards it. Holds one
-  /// element and one timer, however fast the source is. On a queue of the system that timer runs on when an
-  /// element comes; on another scheduler, such as a virtual one, each element starts it anew.
+  /// element and one timer, however fast the source is. That timer runs on when an element comes; but in virtual
+  /// time, each element starts it anew.
   ///
   /// - Parameters:
   ///   - dueTime: How long no other element must come.
@@ -154,7 +154,7 @@ private struct Debounce<Element: Sendable>: TimedOperation {
   private var due = Duration.zero
   private var timer = Timer.none
 
-  /// On a queue of the system, a newer element does not start another timer: the running one starts the next when it fires.
+  /// Except in virtual time, a newer element does not start another timer: the running one starts the next when it fires.
   private enum Timer {
     case none
     case ofPending
@@ -168,7 +168,7 @@ private struct Debounce<Element: Sendable>: TimedOperation {
     case .next(let element):
       pending = element
       due = subscription.now + dueTime
-      if timer == .none || !subscription.hasSystemTimer {
+      if timer == .none || subscription.hasVirtualTimer {
         timer = .ofPending
         subscription.startTimer(after: dueTime)
       } else {
@@ -295,7 +295,7 @@ private struct Timeout<Element: Sendable>: TimedOperation {
   let dueTime: Duration
   let other: Observable<Element>
   private var due = Duration.zero
-  /// Whether an element came since the timer was started, on a queue of the system. Then the timer starts again instead of
+  /// Whether an element came since the timer was started, except in virtual time. Then the timer starts again instead of
   /// ending the source. So there is one timer, however fast the source is.
   private var hasReceived = false
   private var isSwitched = false
@@ -310,7 +310,7 @@ private struct Timeout<Element: Sendable>: TimedOperation {
   mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     if isSwitched { return }
     subscription.sink.on(event)
-    if !subscription.hasSystemTimer {
+    if subscription.hasVirtualTimer {
       if !subscription.sink.isOver { subscription.startTimer(after: dueTime) }
       return
     }

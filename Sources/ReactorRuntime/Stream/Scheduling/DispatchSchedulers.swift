@@ -2,14 +2,11 @@ import Dispatch
 import ReactorCore
 import Synchronization
 
-/// A scheduler whose actions run without further ado. Virtual time may stand still when an action is scheduled, and never go on.
-protocol SystemScheduler: SchedulerType {}
-
 /// Runs actions on a queue of the system, several at the same time if the queue does.
 ///
 /// Operators that use this scheduler still deliver one event at a time, in order. A periodic action whose
 /// queue is late runs once for all the periods that it missed.
-public struct ConcurrentDispatchQueueScheduler: SystemScheduler {
+public struct ConcurrentDispatchQueueScheduler: SchedulerType {
   /// The scheduler of the system's global queue.
   public static let shared = ConcurrentDispatchQueueScheduler(queue: .global())
 
@@ -39,7 +36,7 @@ public struct ConcurrentDispatchQueueScheduler: SystemScheduler {
 /// Runs actions on a queue of the system, one at a time, in the order in which they were scheduled.
 ///
 /// Makes a serial queue of its own, in front of the one that it is given, which may be concurrent.
-public struct SerialDispatchQueueScheduler: SystemScheduler {
+public struct SerialDispatchQueueScheduler: SchedulerType {
   private let scheduling: DispatchQueueScheduling
 
   /// Creates a scheduler that runs actions on `queue` itself, which is serial.
@@ -82,7 +79,7 @@ public struct SerialDispatchQueueScheduler: SystemScheduler {
 /// ``instance`` runs an action at once if the caller is on the main queue and no earlier action is
 /// outstanding, so that the order is kept. Otherwise it leaves the action to the queue, as ``asyncInstance``
 /// always does.
-public final class MainScheduler: SystemScheduler {
+public final class MainScheduler: SchedulerType {
   /// The scheduler that runs actions at once where it can.
   public static let instance = MainScheduler(runsAtOnce: true)
 

@@ -34,6 +34,15 @@ public protocol SchedulerType: ImmediateSchedulerType {
   ) -> any Disposable
 }
 
+/// A scheduler whose time goes on only when a test says so, such as `TestScheduler` of ReactorTesting. A scheduler of your own that
+/// passes actions on to such a scheduler conforms as well.
+///
+/// On other schedulers, an operator that finds its timer running when an element comes may let it run on, and start the rest when it
+/// has fired; and what a timer causes while the operator is busy on another thread is scheduled again, so that it is delivered on the
+/// scheduler. In virtual time neither is done: actions of one moment run in the order in which they were scheduled, and the time may
+/// not go on any more.
+public protocol VirtualTimeSchedulerType: SchedulerType {}
+
 /// RxSwift's name for the time between two moments: `.milliseconds(500)`, `.seconds(1)`.
 public typealias RxTimeInterval = Duration
 
