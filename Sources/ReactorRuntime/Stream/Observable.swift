@@ -75,9 +75,14 @@ public struct Observable<Element: Sendable>: ObservableType {
         EmissionQueue.isOpen || object != nil, "no queue is open: what begins at once could not be ended")
       return run(observer)
     case .failure(let error): observer.on(.error(error))
-    case .none, .one, .two, .three, .four:
+    case .none, .one:
       deliver { observer.on(.next($0)) }
       observer.on(.completed)
+    case .two, .three, .four:
+      EmissionQueue.join {
+        deliver { observer.on(.next($0)) }
+        observer.on(.completed)
+      }
     case .ofOne, .ofTwo, .ofThree, .ofFour, .sequence:
       if EmissionQueue.isOpen { return KnownEmission.append(self, observer) }
       EmissionQueue.open {
@@ -94,8 +99,8 @@ extension Observable {
   /// ends the subscription. What takes turns begins only then. Otherwise it would be over before anything could end it.
   @inlinable
   func joiningQueue(_ body: () -> Void) {
-    // Known elements need no end, and no queue if there is none. Nor does what an object replays take turns, just as what it
-    // delivers later.
+    // Known elements need no end, and open a queue themselves if they need one. Nor does what an object replays take turns, just as
+    // what it delivers later.
     if isKnown || object != nil { return body() }
     EmissionQueue.join(body)
   }
@@ -179,6 +184,15 @@ extension Observable {
       body(element)
       if !isImmediate { EmissionQueue.emitWaiting() }
     }
+  }
+
+  /// As ``deliver(to:)``, of an immediate stream, with the thread's ``EmissionQueue`` open if there are several elements: what operators
+  /// make of them takes turns, as in RxSwift. For operators, which may be called outside of any subscription and turn.
+  @inlinable
+  @inline(__always)
+  func deliverJoiningQueue(to body: (Element) -> Void) {
+    if case .one(let only) = source { return body(only) }
+    EmissionQueue.join { deliver(to: body) }
   }
 
   /// Calls `body` with each element, in order, before it returns. The stream must be known.

@@ -11,6 +11,36 @@ import Testing
     #expect(order.pipe.events.joined(separator: " ") == order.events)
   }
 
+  /// Where two elements come from that are known at once.
+  enum Joined: CaseIterable, Sendable {
+    case bound, merged, behindAnother, several
+
+    /// Emits "a" and "b", outside of any queue, and returns what an operator makes of them that takes turns.
+    func emit() -> [String] {
+      let (relay, other, seen) = (PublishRelay<String>(), PublishSubject<String>(), Record<String>())
+      let joined = Observable.just("b").startWith("a")
+      let source: Observable<String> =
+        switch self {
+        case .bound: relay.asObservable()
+        case .merged: relay.flatMap { _ in joined }
+        case .behindAnother: other.concat(joined)
+        case .several: relay.flatMap { _ in Observable.concat(.just("a"), .empty(), .just("b")) }
+        }
+      source.flatMap { Observable.of($0 + "1", $0 + "2") }.subscribe(onNext: { seen.append($0) })
+      switch self {
+      case .bound: joined.bind(to: relay)
+      case .merged, .several: relay.accept("")
+      case .behindAnother: other.onCompleted()
+      }
+      return seen.elements
+    }
+  }
+
+  @Test(arguments: Joined.allCases)
+  func `what operators make of elements that concat or startWith joins takes turns`(_ joined: Joined) {
+    #expect(joined.emit() == ["a1", "b1", "a2", "b2"])
+  }
+
   /// What surrounds the stream that `mutate` returns.
   enum Surroundings: CaseIterable, Sendable {
     case nothing, observer, transformedAction, transformedMutation, transformedState

@@ -125,7 +125,7 @@ final class Merger<Element: Sendable>: Sendable {
     // Once more: the selector may have made a stream fail, or has taken long.
     if isFailing.load(ordering: .relaxed) { return }
     if stream.isKnown {
-      if stream.isImmediate { return stream.deliver { serialized.on(.next($0)) } }
+      if stream.isImmediate { return stream.deliverJoiningQueue { serialized.on(.next($0)) } }
       if !EmissionQueue.isOpen {
         return EmissionQueue.open { stream.deliverInTurns { serialized.on(.next($0)) } }
       }

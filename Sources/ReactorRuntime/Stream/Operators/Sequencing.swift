@@ -309,7 +309,7 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   @inlinable
   func subscribe(to stream: Observable<Element>) {
     if stream.isImmediate {
-      stream.deliver { next($0) }
+      stream.deliverJoiningQueue { next($0) }
       return noteEnd(.completed)
     }
     // If it ends before this returns, on whatever thread, the loop goes on only afterwards.
