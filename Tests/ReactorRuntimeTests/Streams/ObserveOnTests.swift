@@ -87,6 +87,43 @@ import Testing
     #expect(scheduler.clock == 0)
   }
 
+  @Test func `what a scheduler's disposable does when it is released may use the stream`() {
+    let (subject, record) = (PublishSubject<Int>(), Record<Int>())
+    let scheduler = ReleasingScheduler { number in if number == 0 { subject.onNext(2) } }
+    let subscription = subject.observe(on: scheduler).subscribe(onNext: { record.append($0) })
+    subject.onNext(1)
+    let hasRun = Threads.start { for number in 0..<2 { scheduler.actions.elements[number]() } }
+    #expect(hasRun.wait(seconds: 60))
+    #expect(record.elements == [1, 2])
+    subscription.dispose()
+  }
+
+  /// A scheduler whose actions the test runs. Calls a closure when a disposable is released, with its number.
+  private final class ReleasingScheduler: ImmediateSchedulerType {
+    let actions = Record<@Sendable () -> Void>()
+    private let release: @Sendable (Int) -> Void
+
+    init(release: @escaping @Sendable (Int) -> Void) { self.release = release }
+
+    func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+      actions.append(action)
+      return Released(number: actions.elements.count - 1, release: release)
+    }
+
+    private final class Released: Disposable {
+      private let number: Int
+      private let release: @Sendable (Int) -> Void
+
+      init(number: Int, release: @escaping @Sendable (Int) -> Void) {
+        (self.number, self.release) = (number, release)
+      }
+
+      deinit { release(number) }
+
+      func dispose() {}
+    }
+  }
+
   @Test func `a fast source blocks while the scheduler is delivering on another thread`() {
     let entered = Gate()
     let mayGoOn = Gate()

@@ -61,7 +61,13 @@ private final class ScheduledDelivery<Element: Sendable>: Sendable {
     /// The number of the newest action.
     var number = 0
     /// Cancels the newest action, unless that has begun.
-    var action: (any Disposable)?
+    private var action: (any Disposable)?
+
+    /// Returns the one before, to be destroyed after the lock.
+    mutating func replaceAction(by newest: (any Disposable)?) -> (any Disposable)? {
+      defer { action = newest }
+      return action
+    }
   }
 
   private let queue = SystemMutex(Queue())
@@ -92,7 +98,7 @@ private final class ScheduledDelivery<Element: Sendable>: Sendable {
 
   /// Forgets what is queued, and refuses what comes. Any thread.
   func close() {
-    let (forgotten, action) = queue.withLock { ($0.drain.close().forgotten, $0.action.take()) }
+    let (forgotten, action) = queue.withLock { ($0.drain.close().forgotten, $0.replaceAction(by: nil)) }
     action?.dispose()
     Backpressure.notifyRoom(afterTaking: forgotten.count)
   }
@@ -101,19 +107,24 @@ private final class ScheduledDelivery<Element: Sendable>: Sendable {
     let action = scheduler.schedule { self.deliver() }
     // The action may have run by now, and the next one may be scheduled; then nobody needs to cancel this
     // one.
-    let isClosed = queue.withLock { queue in
-      if queue.drain.isActive, queue.number == number, !queue.drain.isClosed { queue.action = action }
-      return queue.drain.isClosed
+    let (isClosed, replaced) = queue.withLock { queue in
+      let isNewest = queue.drain.isActive && queue.number == number && !queue.drain.isClosed
+      return (queue.drain.isClosed, isNewest ? queue.replaceAction(by: action) : nil)
     }
+    _ = consume replaced
     if isClosed { action.dispose() }
   }
 
   private func deliver() {
     let me = CurrentCore.threadToken
-    let batch = queue.withLock { queue in
-      queue.action = nil
-      return deliversOneByOne ? queue.drain.beginWithOne(on: me) : queue.drain.begin(on: me)
+    let (batch, begun) = queue.withLock { queue in
+      (
+        deliversOneByOne ? queue.drain.beginWithOne(on: me) : queue.drain.begin(on: me),
+        queue.replaceAction(by: nil)
+      )
     }
+    // It is a scheduler's, and may do anything when it is destroyed.
+    _ = consume begun
     Backpressure.notifyRoom(afterTaking: batch.count)
     for event in batch where !sink.isOver { sink.on(event) }
     let (queued, number) = queue.withLock { queue in
