@@ -178,6 +178,7 @@ final class Multicast<Element: Sendable>: Sendable {
       AnyObserver { [self] event in
         if connection.subscription.isDisposed { return }
         guard event.isStopEvent else { return connection.subject.on(event) }
+        if endsFirst, sharedSubject == nil { return stop(connection, event) }
         // First, so that an observer that subscribes again because of the stop event opens a new connection. Last if all
         // connections share the subject: until that has ended, an observer must find this connection, and not begin another one.
         if sharedSubject == nil { close(connection) }
@@ -186,6 +187,17 @@ final class Multicast<Element: Sendable>: Sendable {
         if sharedSubject != nil { close(connection) }
         connection.subscription.dispose()
       }, heldBy: connection.subscription)
+  }
+
+  /// Ends a connection because its source has ended: disposes of it, and delivers the stop event. Then starts the connection that has
+  /// waited for this end, if there is one; only then, since its source may keep this thread. An observer that subscribes because of
+  /// the stop event joins it; if there is none, it opens one, which begins at once.
+  private func stop(_ connection: Connection, _ event: Event<Element>) {
+    let isMine = close(connection, countsEnding: true)
+    connection.subscription.dispose()
+    let next = isMine ? startNextOrCountOut() : nil
+    connection.subject.on(event)
+    if let next { begin(withThoseBehind: next) }
   }
 
   private func end(_ connection: Connection) {
@@ -200,7 +212,17 @@ final class Multicast<Element: Sendable>: Sendable {
   /// subscribed to the source: if its only observer has left by then, the next one must wait.
   private func finish(_ connection: Connection) {
     connection.subscription.dispose()
-    while let next = startNextOrCountOut() { begin(next) }
+    if let next = startNextOrCountOut() { begin(withThoseBehind: next) }
+  }
+
+  /// Begins a connection that has waited, and then those that have begun to wait meanwhile.
+  private func begin(withThoseBehind connection: Connection) {
+    var next = Optional(connection)
+    while let connection = next {
+      // Its observers may have left.
+      if !connection.subscription.isDisposed { begin(connection) }
+      next = startNextOrCountOut()
+    }
   }
 
   private func startNextOrCountOut() -> Connection? {
@@ -214,10 +236,17 @@ final class Multicast<Element: Sendable>: Sendable {
     }
   }
 
-  private func close(_ connection: Connection) {
+  /// Forgets a connection.
+  ///
+  /// - Returns: Whether that had not happened yet. If so, and if `countsEnding`, its end counts as one that the next connection waits for.
+  @discardableResult
+  private func close(_ connection: Connection, countsEnding: Bool = false) -> Bool {
     state.withLock { state in
       // The caller retains the connection, so no object of a user is destroyed under the lock.
-      if state.connection === connection { state.reset() }
+      guard state.connection === connection else { return false }
+      state.reset()
+      if countsEnding { state.endings += 1 }
+      return true
     }
   }
 }
