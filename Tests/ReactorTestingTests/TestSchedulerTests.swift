@@ -77,18 +77,6 @@ import Testing
     #expect(record.elements == ["now", "once"])
   }
 
-  @Test func `what is scheduled when time ends, runs then`() {
-    let scheduler = TestScheduler(initialClock: 0)
-    let record = Record<Int>()
-    _ = scheduler.schedule(after: .seconds(Int64.max)) {
-      for delay in [Duration.zero, .seconds(10), .seconds(Int64.max)] {
-        _ = scheduler.schedule(after: delay) { record.append(scheduler.clock) }
-      }
-    }
-    scheduler.start()
-    #expect(record.elements == [.max, .max, .max])
-  }
-
   @Test func `a cancelled action does not run and is freed at once`() {
     let lifetimes = Lifetimes()
     let scheduler = TestScheduler(initialClock: 0)
@@ -207,5 +195,40 @@ import Testing
     #expect(done)
     scheduler.start()
     #expect(record.elements.count == 800)
+  }
+
+  @Test func `what is due at the end of time never runs`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let forever = Duration.seconds(Int64.max)
+    let record = Record<Event<Int>>()
+    let stream = scheduler.createHotObservable([.next(10, 1)])
+    let subscriptions = [
+      stream.timeout(forever, scheduler: scheduler).subscribe { record.append($0) },
+      Observable<Int>.interval(forever, scheduler: scheduler).subscribe { record.append($0) },
+      Observable<Int>.timer(.seconds(5), period: forever, scheduler: scheduler).subscribe {
+        record.append($0)
+      },
+    ]
+    scheduler.start()
+    #expect(record.elements == [.next(0), .next(1)])
+    #expect(scheduler.clock == 10)
+    scheduler.advanceTo(.max)
+    #expect(record.elements.count == 2)
+    for subscription in subscriptions { subscription.dispose() }
+  }
+
+  @Test func `an advance beyond the end of time or into the past stops the program with a message`() async {
+    let advance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      TestScheduler(initialClock: 1).advanceBy(.max)
+    }
+    #expect(advance?.standardErrorContent.says("time cannot go on by 9223372036854775807 from 1") == true)
+    let sleep = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      TestScheduler(initialClock: 1).sleep(.max)
+    }
+    #expect(sleep?.standardErrorContent.says("time cannot go on by 9223372036854775807 from 1") == true)
+    let past = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      TestScheduler(initialClock: 0).sleep(.min)
+    }
+    #expect(past?.standardErrorContent.says("time cannot go back by 9223372036854775808") == true)
   }
 }

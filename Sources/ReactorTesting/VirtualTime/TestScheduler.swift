@@ -7,6 +7,9 @@ import ReactorRuntime
 /// that calls them. Actions of the same time run in the order in which they were scheduled. Any thread may
 /// schedule and cancel.
 ///
+/// The end of time, `TestTime.max`, is never reached: what is scheduled for it, such as the timer of a timeout that is as long as a
+/// duration can be, does not run.
+///
 ///     let scheduler = TestScheduler(initialClock: 0)
 ///     let source = scheduler.createHotObservable([.next(210, 1), .next(230, 2), .completed(300)])
 ///     let observer = scheduler.start { source.delay(.seconds(10), scheduler: scheduler) }
@@ -25,6 +28,11 @@ public final class TestScheduler: VirtualTimeSchedulerType {
     var isRunning = false
     /// The run ends after the current action.
     var mustStop = false
+
+    /// Returns the time of the next action, unless that is later than `end`, or the end of time: a far away moment that does not come.
+    mutating func nextTime(until end: TestTime?) -> TestTime? {
+      queue.nextTime().flatMap { $0 <= end ?? .max && $0 < .max ? $0 : nil }
+    }
   }
 
   private let state: SystemMutex<State>
@@ -156,12 +164,19 @@ extension TestScheduler {
   /// Runs the actions of the next `ticks` ticks, and advances the clock by them, as ``advanceTo(_:)``.
   ///
   /// - Parameter ticks: How many; not negative.
-  public func advanceBy(_ ticks: TestTime) { advanceTo(clock + ticks) }
+  public func advanceBy(_ ticks: TestTime) { advanceTo(Self.add(ticks, to: clock)) }
 
   /// Advances the clock without running any action.
-  public func sleep(_ ticks: TestTime) {
-    guard ticks >= 0 else { fatalError("time cannot go back by \(-ticks)") }
-    state.withLock { $0.clock += ticks }
+  ///
+  /// - Parameter ticks: By how many; not negative.
+  public func sleep(_ ticks: TestTime) { state.withLock { $0.clock = Self.add(ticks, to: $0.clock) } }
+
+  /// Stops the program with a message if the time would go back, or beyond its end.
+  private static func add(_ ticks: TestTime, to clock: TestTime) -> TestTime {
+    guard ticks >= 0 else { fatalError("time cannot go back by \(ticks.magnitude)") }
+    let (time, overflow) = clock.addingReportingOverflow(ticks)
+    guard !overflow else { fatalError("time cannot go on by \(ticks) from \(clock)") }
+    return time
   }
 
   /// Ends the run after the current action. The next run continues with the actions that are left. Any thread.
@@ -195,7 +210,7 @@ extension TestScheduler {
         state.isRunning = false
         return nil
       }
-      if let time = state.queue.nextTime(), time <= end ?? .max, let next = state.queue.popFirst() {
+      if let time = state.nextTime(until: end), let next = state.queue.popFirst() {
         state.clock = max(state.clock, time)
         return next.action
       }
@@ -206,7 +221,7 @@ extension TestScheduler {
   }
 
   private func hasMore(until end: TestTime?) -> Bool {
-    state.withLock { state in state.queue.nextTime().map { $0 <= end ?? .max } ?? false }
+    state.withLock { $0.nextTime(until: end) != nil }
   }
 
   private func runawayMessage(since begin: TestTime) -> String {
