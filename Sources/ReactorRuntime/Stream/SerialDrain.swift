@@ -100,6 +100,10 @@ struct SerialDrain<Input: Sendable>: Sendable {
     return reversed.popLast().map { [$0] } ?? []
   }
 
+  /// Scheduled → draining, as ``begin(on:)``, but what is queued stays there.
+  @inlinable
+  mutating func takeOver(on thread: UInt64) { drainer = thread }
+
   /// Returns what is queued, for the drainer to handle. Draining → idle if that is nothing.
   @inlinable
   mutating func takeBatch() -> [Input] {

@@ -59,6 +59,10 @@ final class SubjectCore<Element: Sendable>: Sendable {
     /// The keys of what the drainer removes from them.
     @usableFromInline var leaving: [UInt64] = []
     @usableFromInline var drain = SerialDrain<Accepted>()
+    /// How many threads were told to wait for room, and have not gone on.
+    @usableFromInline var waitingCount = 0
+    /// Whether the drain is left to the first of these that goes on.
+    @usableFromInline var isHandedOver = false
     @usableFromInline var lastNumber: UInt64 = 0
     @usableFromInline var lastKey: UInt64 = 0
     @usableFromInline var recent: RecentElements<Element>
@@ -114,31 +118,51 @@ final class SubjectCore<Element: Sendable>: Sendable {
       deliver(accepted, to: members)
       drain()
     case .queued(let mustWait, _):
-      if mustWait { waitForRoom(me) }
+      if mustWait {
+        waitForRoom(me)
+        if state.withLock({ $0.endWait(on: me) }) { drain() }
+      }
     }
   }
 
   /// Delivers what was queued for this thread, the drainer.
   @inlinable
-  func drain() {
+  func drain() { SerialDrain.drain(takeBatch: takeBatch, handle: deliverQueued) }
+
+  /// Delivers what was queued for this thread, the drainer, during a replay. Then hands the drain over to a thread that waits for
+  /// room, if there is one, and as long as others send events without a pause there is in the end. Otherwise this thread, which has
+  /// only subscribed, would deliver for them for ever.
+  @inlinable
+  func drainAfterReplay() {
+    var isFirst = true
     SerialDrain.drain(
       takeBatch: {
-        // What is removed is destroyed after the lock.
-        let (batch, removed) = state.withLock { state in
-          let batch = state.drain.takeBatch()
-          return (batch, batch.isEmpty ? state.settleMembers() : [])
-        }
-        _ = consume removed
-        return batch
-      },
-      handle: { accepted in
-        let (members, removed) = state.withLock { state in
-          let removed = state.settleMembers()
-          return (state.members(for: accepted), removed)
-        }
-        _ = consume removed
-        deliver(accepted, to: members)
-      })
+        defer { isFirst = false }
+        if isFirst || !state.withLock({ $0.tryHandOver() }) { return takeBatch() }
+        Backpressure.wakeAll()
+        return []
+      }, handle: deliverQueued)
+  }
+
+  @inlinable
+  func takeBatch() -> [Accepted] {
+    // What is removed is destroyed after the lock.
+    let (batch, removed) = state.withLock { state in
+      let batch = state.drain.takeBatch()
+      return (batch, batch.isEmpty ? state.settleMembers() : [])
+    }
+    _ = consume removed
+    return batch
+  }
+
+  @inlinable
+  func deliverQueued(_ accepted: Accepted) {
+    let (members, removed) = state.withLock { state in
+      let removed = state.settleMembers()
+      return (state.members(for: accepted), removed)
+    }
+    _ = consume removed
+    deliver(accepted, to: members)
   }
 
   @inlinable
@@ -181,7 +205,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
   /// are three cases:
   ///
   /// 1. Nobody delivers. The subscribing thread becomes the drainer, so the events of others queue up behind
-  ///    the replay.
+  ///    the replay. It delivers those, and leaves what comes meanwhile to a thread that waits for room.
   /// 2. The subscribing thread is the drainer, because an observer subscribes. Then nobody else delivers.
   /// 3. Another thread delivers. Then the new observer gets a drain of its own, in which the replay comes
   ///    first. Neither thread waits for the other.
@@ -203,7 +227,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
     }
     guard let admission else { return subscribeDuringDelivery(observer) }
     for event in admission.replay { observer.on(event) }
-    if admission.isDrainer { drain() }
+    if admission.isDrainer { drainAfterReplay() }
     return subscription(admission.key)
   }
 
@@ -276,9 +300,39 @@ extension SubjectCore.State {
     let accepted = SubjectCore.Accepted(event: event, number: lastNumber)
     return switch drain.submit(accepted, on: thread) {
     case .becameDrainer: .deliver(accepted, to: members(for: accepted), displaced: displaced)
-    case .queued(let mustWait): .queued(mustWait: mustWait, displaced: displaced)
+    case .queued(let mustWait): .queued(mustWait: countWait(mustWait), displaced: displaced)
     case .refused: preconditionFailure("the drain of a subject is never closed")
     }
+  }
+
+  @inlinable
+  mutating func countWait(_ mustWait: Bool) -> Bool {
+    if mustWait { waitingCount += 1 }
+    return mustWait
+  }
+
+  /// Leaves the drain to a thread that waits for room. The drainer.
+  ///
+  /// - Returns: Whether there is one, and anything to deliver. It may still be on its way into its wait; but it goes on soon, since
+  ///   there is room as long as nobody drains.
+  @inlinable
+  mutating func tryHandOver() -> Bool {
+    if waitingCount == 0 || drain.count == 0 { return false }
+    _ = drain.finish()
+    isHandedOver = true
+    return true
+  }
+
+  /// Notes that a thread goes on that was told to wait.
+  ///
+  /// - Returns: Whether the drain was left to it.
+  @inlinable
+  mutating func endWait(on thread: UInt64) -> Bool {
+    waitingCount -= 1
+    if !isHandedOver { return false }
+    isHandedOver = false
+    drain.takeOver(on: thread)
+    return true
   }
 
   /// The observers of an event that is delivered now. Those of a stop event are forgotten here.
