@@ -181,8 +181,11 @@ final class Concatenation<Element: Sendable>: @unchecked Sendable {
 
 /// Trying again after a failure.
 extension ObservableType {
-  /// Subscribes to this stream again whenever it fails. A stream that fails at once each time keeps the
-  /// subscriber's thread busy until the subscription is disposed of.
+  /// Subscribes to this stream again whenever it fails.
+  ///
+  /// If the stream fails each time inside of its own subscription, the subscription never returns, and nothing can end it, as in
+  /// RxSwift: nobody has the result yet that would have to be disposed of. Let such a stream fail later, such as by
+  /// ``delaySubscription(_:scheduler:)``, or limit the attempts with ``retry(_:)``.
   ///
   /// The failed subscription is disposed of before the next one begins. So a shared source that has no other
   /// subscriber begins anew.
