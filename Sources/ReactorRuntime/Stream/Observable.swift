@@ -186,8 +186,8 @@ extension Observable {
     }
   }
 
-  /// As ``deliver(to:)``, of an immediate stream, with the thread's ``EmissionQueue`` open if there are several elements: what operators
-  /// make of them takes turns, as in RxSwift. For operators, which may be called outside of any subscription and turn.
+  /// As ``deliver(to:)``, of an immediate stream, with the thread's ``EmissionQueue`` open unless there is one element: what operators
+  /// make of several takes turns, as in RxSwift. For operators, which may be called outside of any subscription and turn.
   @inlinable
   @inline(__always)
   func deliverJoiningQueue(to body: (Element) -> Void) {

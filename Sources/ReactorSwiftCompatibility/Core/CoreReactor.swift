@@ -15,7 +15,8 @@ enum CoreAction<StateType: State>: Sendable {
 /// The reactor that a ``Core`` is: its state is the core's, and each event is one mutation.
 ///
 /// Updates and middlewares come after `reduce`, from an observer of ``ReactorRuntime/Reactor/state``. By then every thread reads
-/// the state that they are given. A core without subscribers and middlewares has no observer, and does not pay for one.
+/// the state that they are given. A core without subscribers and middlewares has no observer, and does not pay for one;
+/// but after an `add` that was refused it has one until the next `add` or `remove`.
 @usableFromInline
 final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
   /// The one limit of a core: how many events may wait. `fire` documents what happens then.

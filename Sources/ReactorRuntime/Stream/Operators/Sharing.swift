@@ -3,7 +3,8 @@ import ReactorCore
 /// One subscription of a source for many observers.
 extension ObservableType {
   /// Shares one subscription of this stream among all observers. It begins with the first observer and ends
-  /// with the last. While one is being disposed of, the next one waits, and then begins on the thread that has done that.
+  /// with the last. With `replay` of 2 or more, or the scope `forever`, the next one waits while one is being disposed of; it then begins
+  /// on the thread that has done that, after the stop event, if there was one, was delivered.
   ///
   /// - Parameters:
   ///   - replay: How many of the last elements each further observer receives first.
@@ -189,9 +190,9 @@ final class Multicast<Element: Sendable>: Sendable {
       }, heldBy: connection.subscription)
   }
 
-  /// Ends a connection because its source has ended: disposes of it, and delivers the stop event. Then starts the connection that has
-  /// waited for this end, if there is one; only then, since its source may keep this thread. An observer that subscribes because of
-  /// the stop event joins it; if there is none, it opens one, which begins at once.
+  /// Ends a connection because its source has ended: disposes of it, delivers the stop event, and then starts the connection that has
+  /// waited for this end, if there is one. Not before the stop event, since the source of that connection may keep this thread. An
+  /// observer that subscribes because of the stop event joins the waiting connection; without one, it opens one that begins at once.
   private func stop(_ connection: Connection, _ event: Event<Element>) {
     let isMine = close(connection, countsEnding: true)
     connection.subscription.dispose()

@@ -130,8 +130,8 @@ final class SubjectCore<Element: Sendable>: Sendable {
   func drain() { SerialDrain.drain(takeBatch: takeBatch, handle: deliverQueued) }
 
   /// Delivers what was queued for this thread, the drainer, during a replay. Then hands the drain over to a thread that waits for
-  /// room, if there is one, and as long as others send events without a pause there is in the end. Otherwise this thread, which has
-  /// only subscribed, would deliver for them for ever.
+  /// room, if there is one: if others never pause, one has to wait sooner or later. Otherwise this thread, which has only subscribed,
+  /// would deliver for them for ever.
   @inlinable
   func drainAfterReplay() {
     var isFirst = true
