@@ -61,7 +61,6 @@ class Descriptors(unittest.TestCase):
             self.assertGreater(len(lines), 0)
             self.assertLessEqual(len(lines), seconds + 2)
 
-
     @unittest.skipUnless(COMPILER, "there is no C compiler")
     def test_clients_are_accepted_again_once_the_listener_can_be_watched(self):
         environment, refuse = preload(self.enterContext(tempfile.TemporaryDirectory()), "poller")
@@ -79,6 +78,23 @@ class Descriptors(unittest.TestCase):
             last = others[-1]
             last.socket.settimeout(30)
             self.assertEqual(last.call("PING"), "+PONG")
+
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_a_connection_that_cannot_be_watched_is_closed_and_left_alone(self):
+        environment, refuse = preload(self.enterContext(tempfile.TemporaryDirectory()), "poller")
+        with Process("--threads", 1, "--shard-count", 1, environment=environment) as server:
+            client, other = server.connect(), server.connect()
+            self.assertEqual(client.call("SET", "big", "z" * 1_000_000), "+OK")
+            self.assertEqual(other.call("PING"), "+PONG")
+            refuse(2)
+            # The system does not take all of the replies at once. So the server wants to know when it takes more.
+            client.write(encode("GET", "big") * 50 + encode("QUIT"))
+            with self.assertRaises((Closed, ConnectionError)):
+                for _ in range(51):
+                    client.reply()
+            refuse(0)
+            # Another thread may have got the number of its descriptor meanwhile.
+            self.assertEqual(other.call("PING"), "+PONG")
 
 
 class Clients(unittest.TestCase):

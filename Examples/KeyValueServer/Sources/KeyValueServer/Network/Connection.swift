@@ -214,7 +214,8 @@ final class Connection {
       return false
     }
     if !output.isEmpty { watch(for: .writable) }
-    return output.isEmpty
+    // A connection that cannot be watched was closed, which empties the output.
+    return !isClosed && output.isEmpty
   }
 
   /// Whether it has subscribed to a channel, or the running batch leaves one.
