@@ -4,16 +4,33 @@ import fcntl
 import os
 import re
 import subprocess
+import time
 import unittest
 
 from servers import PATIENCE, SERVER, Connection, until
 
 
 class Log(unittest.TestCase):
-    def test_a_reader_that_stalls_stops_nobody(self):
+    def pipe(self):
+        """Both ends of a pipe that little fills."""
         reading, writing = os.pipe()
-        # Small, so that little fills it.
+        self.addCleanup(os.close, reading)
+        self.addCleanup(os.close, writing)
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        return reading, writing
+
+    @staticmethod
+    def fill(writing):
+        # Opened anew: the server's descriptor must stay one that blocks.
+        filler = os.open(f"/proc/self/fd/{writing}", os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            while True:
+                os.write(filler, b"\n" * 4096)
+        except BlockingIOError:
+            os.close(filler)
+
+    def test_a_reader_that_stalls_stops_nobody(self):
+        reading, writing = self.pipe()
         process = subprocess.Popen([SERVER, "--port", "0", "--max-clients", "1"], stderr=writing)
         log = b""
 
@@ -35,16 +52,9 @@ class Log(unittest.TestCase):
             first = Connection(port)
             first.socket.settimeout(10)
             self.assertEqual(first.call("PING"), "+PONG")
-            # Opened anew: the server's descriptor must stay one that blocks.
-            filler = os.open(f"/proc/self/fd/{writing}", os.O_WRONLY | os.O_NONBLOCK)
-            while True:
-                try:
-                    os.write(filler, b"\n" * 4096)
-                except BlockingIOError:
-                    break
+            self.fill(writing)
             self.assertEqual(refuse(), "-ERR max number of clients reached")
             self.assertEqual(first.call("PING"), "+PONG")
-            os.close(filler)
             read()
             # Once it reads again, it learns of what it has missed.
             os.set_blocking(reading, False)
@@ -64,8 +74,23 @@ class Log(unittest.TestCase):
         finally:
             process.kill()
             process.wait()
-            os.close(reading)
-            os.close(writing)
+
+    def test_why_the_server_ends_waits_for_room(self):
+        for is_read in (True, False):
+            with self.subTest(is_read=is_read):
+                reading, writing = self.pipe()
+                os.set_blocking(reading, False)
+                self.fill(writing)
+                process = subprocess.Popen([SERVER, "--nonsense"], stderr=writing, stdout=subprocess.DEVNULL)
+                try:
+                    time.sleep(0.3)
+                    if is_read:
+                        os.read(reading, 1 << 16)
+                    self.assertEqual(process.wait(30), 2)
+                finally:
+                    process.kill()
+                    process.wait()
+                self.assertEqual(b"error not understood" in os.read(reading, 1 << 16), is_read)
 
 
 if __name__ == "__main__":

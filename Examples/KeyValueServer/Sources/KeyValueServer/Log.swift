@@ -2,23 +2,24 @@ import Glibc
 import Synchronization
 
 /// Lines on standard error: the time, the level, and a sentence. A line for which there is no room is dropped: otherwise the loops,
-/// and with them all clients, would wait for whatever reads the log.
+/// and with them all clients, would wait for whatever reads the log. An error ends the server, and so waits a second for room.
 enum Log {
   static func info(_ text: @autoclosure () -> String) { write("info", text()) }
   static func warning(_ text: @autoclosure () -> String) { write("warning", text()) }
-  static func error(_ text: @autoclosure () -> String) { write("error", text()) }
+  static func error(_ text: @autoclosure () -> String) { write("error", text(), waiting: 1000) }
 
   /// How many lines were dropped since one was written. One thread at a time looks for room and uses it.
   private static let dropped = Mutex(0)
 
-  private static func write(_ level: String, _ text: String) {
+  /// - Parameter patience: For how many milliseconds it may wait for room.
+  private static func write(_ level: String, _ text: String, waiting patience: Int32 = 0) {
     dropped.withLock { dropped in
       var lines: [UInt8] = []
       if dropped > 0 {
         append("warning", "lines dropped here, since nobody read the log: \(dropped)", to: &lines)
       }
       append(level, text, to: &lines)
-      dropped = isWritten(lines) ? 0 : dropped + 1
+      dropped = isWritten(lines, waiting: patience) ? 0 : dropped + 1
     }
   }
 
@@ -33,10 +34,13 @@ enum Log {
   }
 
   /// Writes lines with one call, so that they do not mix with those of other processes. Returns false if there is no room for them.
-  private static func isWritten(_ lines: [UInt8]) -> Bool {
+  private static func isWritten(_ lines: [UInt8], waiting patience: Int32) -> Bool {
     var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    var count: Int32
+    // A signal says nothing about the room, and the write would wait for it.
+    repeat { count = poll(&descriptor, 1, patience) } while count < 0 && errno == EINTR
     // An error of the descriptor is no lack of room: then nobody will read the log.
-    if poll(&descriptor, 1, 0) == 0 { return false }
+    if count == 0 { return false }
     return Glibc.write(STDERR_FILENO, lines, lines.count) >= 0 || errno != EAGAIN
   }
 }
