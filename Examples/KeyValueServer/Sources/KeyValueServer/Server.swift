@@ -106,7 +106,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Finishes what was received, sends the replies, and ends the threads.
+  /// Lets the connections finish their batches, sends the replies, and ends the threads.
   ///
   /// - Returns: Whether everything has ended. A client that does not read is no reason why not.
   func stop() -> Bool {
@@ -182,9 +182,10 @@ struct KeyValueServer {
     // On the main loop, which catches the signals before it runs anything. So a signal that comes once the server listens ends it
     // as it should.
     try MainLoop.execute { orExit { try server.start() } }
-    // `run` catches the first one all the same. Another one does not end the process while clients get their replies; SIGINT does.
-    // Not before: while the keys are read, which can take long, a signal ends the process, as nothing is lost then.
-    signal(SIGTERM, SIG_IGN)
+    // For a signal that comes just before `run` catches it, and for a second one afterwards, which does not end the process while
+    // clients get their replies; SIGINT does. A handler may call this: the main loop was made above, so it only writes to a
+    // descriptor. Not earlier: while the keys are read, which can take long, a signal ends the process, as nothing is lost then.
+    signal(SIGTERM) { _ in MainLoop.stop() }
     let ending = try MainLoop.run()
     Log.info("ending: \(ending)")
     if !server.stop() { exit(1) }

@@ -113,7 +113,7 @@ final class Connection {
       if isEnding { return closeOnceTaken() }
       if count == 0 || input.isEmpty { return watch(for: .readable) }
       sent += count
-      // A socket that has taken everything is writable, so the loop soon calls again.
+      // A socket that has taken everything is writable, or will be once the client reads. So the loop calls again.
       if sent > Self.turn { return watch(for: .writable) }
     }
   }
@@ -223,8 +223,9 @@ final class Connection {
 
   /// A message of a channel. It waits for the end of the running batch, or else until the worker calls ``flushPushed()``.
   func push(_ message: Message) {
-    // Nothing comes behind the last reply: a client that does not read that would stay as long as others publish.
-    if isEnding, !isRunning { return }
+    // Nothing comes behind the last reply. Otherwise the output would never be empty while others publish, and the connection
+    // would stay. What is of no channel that the running batch leaves would come behind it, and so does not count.
+    if isEnding, !isRunning || session.channels.contains(message.channel) { return }
     // Earlier messages of this job have not been sent yet: they do not show that the client does not read. What waits for the end of
     // a batch cannot be sent, and counts.
     let limit = server.options.outputLimit - message.size

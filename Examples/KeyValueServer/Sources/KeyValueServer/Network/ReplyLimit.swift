@@ -14,12 +14,12 @@ final class ReplyLimit: Sendable {
   /// Begins a batch. The connection, while no shard runs a part of one.
   func begin(behind waiting: Int) { made.store(waiting, ordering: .relaxed) }
 
-  /// Whether more was counted than there may be. Relaxed: a shard that sees it late makes a reply more, and the connection gets
-  /// each work through a hand-over, behind what the shard has counted.
+  /// Whether more was counted than there may be. Relaxed: a shard that sees it late makes one more reply. The connection sees all
+  /// of it, because it gets each work by a hand-over.
   var isExceeded: Bool { made.load(ordering: .relaxed) > limit }
 
-  /// Counts what was appended to these replies since they had `counted` bytes, if it is as much as `step`, since all shards count
-  /// in one place. Empties them if the limit is exceeded. Any thread.
+  /// Counts what these replies have beyond their first `counted` bytes. Less than `step` is left for later, because all shards
+  /// share one counter. Empties them if the limit is exceeded. Any thread.
   @inline(__always)
   func count(_ replies: inout [UInt8], since counted: inout Int, step: Int = 64 << 10) {
     if replies.count - counted < step { return }

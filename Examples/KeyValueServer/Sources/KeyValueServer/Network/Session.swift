@@ -17,7 +17,7 @@ struct Transaction {
   var size = 0
 
   /// Notes that a command was refused. None of the others is run, so none is kept.
-  mutating func discard() {
+  mutating func markBroken() {
     isBroken = true
     (commands, size) = ([], 0)
   }
@@ -81,7 +81,7 @@ extension Connection {
         $0.appendError(Array("EXECABORT Transaction discarded because of: ".utf8) + reason)
       }
     }
-    session.transaction?.discard()
+    session.transaction?.markBroken()
     batch.reply { $0.appendError(error) }
   }
 

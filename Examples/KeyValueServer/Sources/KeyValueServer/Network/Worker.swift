@@ -92,7 +92,7 @@ final class Worker: Sendable {
     try? loop.execute { [self] in deliverSome() }
   }
 
-  /// Lets each connection finish what it has received, and then ends it.
+  /// Lets each connection finish its batch, and then ends it.
   func finishConnections() {
     try? loop.execute { [self] in
       for connection in local.value.connections.values { connection.value.finishAndClose() }
