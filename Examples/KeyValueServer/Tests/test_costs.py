@@ -2,11 +2,12 @@
 
 import os
 import re
+import socket
 import tempfile
 import time
 import unittest
 
-from servers import COMPILER, Process, encode, preload
+from servers import COMPILER, PATIENCE, Process, encode, preload
 
 
 def most_memory(server):
@@ -167,6 +168,23 @@ class Costs(unittest.TestCase):
             small = time_to_change(lambda index: f"small-{index % 100}")
             # If each change moves the members behind it, more than 10 times as long.
             self.assertLess(time_to_change(lambda _: "large"), 3 * max(small, 0.1))
+
+    def test_a_request_for_the_metrics_is_searched_once(self):
+        with Process("--metrics", 0) as server:
+            port = int(server.logged(r"metrics on [0-9.]+:(\d+)")[1])
+            client = self.enterContext(socket.create_connection(("127.0.0.1", port)))
+            client.settimeout(PATIENCE)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            client.sendall(b"GET /" + b"x" * 15_000)
+            time.sleep(0.2)
+            before = processor_time(server)
+            for _ in range(1000):
+                client.sendall(b"x")
+                time.sleep(0.0005)
+            client.sendall(b" HTTP/1.1\r\n\r\n")
+            self.assertEqual(client.recv(8), b"HTTP/1.1")
+            # Each of the thousand pieces would be another look at 15 KB.
+            self.assertLess(processor_time(server) - before, 0.25)
 
     def test_keys_that_expire_together_go_soon(self):
         for kind in ("reactor", "loop", "mutex", "actor"):

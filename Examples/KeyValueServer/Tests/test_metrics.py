@@ -56,26 +56,6 @@ class Metrics(unittest.TestCase):
                 client.sendall(b"x" * 1000)
                 time.sleep(0.01)
 
-    def test_a_request_is_read_once(self):
-        def used():
-            """The seconds that the processors have spent on the server."""
-            with open(f"/proc/{self.server.process.pid}/stat") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-        client = self.connect()
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        client.sendall(b"GET /" + b"x" * 15_000)
-        time.sleep(0.2)
-        before = used()
-        for _ in range(1000):
-            client.sendall(b"x")
-            time.sleep(0.0005)
-        client.sendall(b" HTTP/1.1\r\n\r\n")
-        self.assertEqual(client.recv(8), b"HTTP/1.1")
-        # Each of the thousand pieces would be another look at 15 KB.
-        self.assertLess(used() - before, 0.25)
-
     @unittest.skipUnless(COMPILER, "there is no C compiler")
     def test_a_reply_that_the_system_takes_in_parts_comes_whole(self):
         environment, change = preload(self.enterContext(tempfile.TemporaryDirectory()), "portion")
