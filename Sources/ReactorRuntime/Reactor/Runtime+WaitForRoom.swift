@@ -129,10 +129,13 @@ extension Reactor {
   ///     resumeReading()
   ///   } catch .full {
   ///     pauseReading()
-  ///     shard.whenRoom { loop.execute { received(request) } }
+  ///     shard.whenRoom { try? loop.execute { received(request) } }
   ///   } catch { … }
   /// }
   /// ```
+  ///
+  /// If `execute` throws, since the loop is closed or as many jobs wait as its `jobCapacity` allows, the request is lost, and nothing
+  /// resumes the reading. So give such a loop `jobCapacity: .max`; a loop that is closed ends its clients.
   ///
   /// Closures are called in the order in which they came, together with the threads and tasks that wait for room: as many as
   /// there is room for, and the first thread once the mailbox is empty. Another sender may still be faster, so `body` tries again
