@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `Memory is bounded`(_ placement: PlacementUnderTest) throws {
+  func `What waits for a reactor is bounded`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let isInside = Gate()
     let mayGoOn = Gate()
