@@ -48,6 +48,10 @@ public enum EmissionQueue {
   @inline(__always)
   public static func join<Result>(_ body: () -> Result) -> Result { isOpen ? body() : open(body) }
 
+  /// The same, not inlined: for generic code, of which there is a copy for each type of elements.
+  @inline(never)
+  public static func joinByCall(_ body: () -> Void) { join(body) }
+
   /// Calls `body` with a queue of its own, and then emits what waits in it. An outer queue continues afterwards.
   @inlinable
   @inline(__always)

@@ -75,14 +75,8 @@ public struct Observable<Element: Sendable>: ObservableType {
         EmissionQueue.isOpen || object != nil, "no queue is open: what begins at once could not be ended")
       return run(observer)
     case .failure(let error): observer.on(.error(error))
-    case .none, .one:
-      deliver { observer.on(.next($0)) }
-      observer.on(.completed)
-    case .two, .three, .four:
-      EmissionQueue.join {
-        deliver { observer.on(.next($0)) }
-        observer.on(.completed)
-      }
+    case .none, .one: deliverAll(to: observer)
+    case .two, .three, .four: EmissionQueue.joinByCall { deliverAll(to: observer) }
     case .ofOne, .ofTwo, .ofThree, .ofFour, .sequence:
       if EmissionQueue.isOpen { return KnownEmission.append(self, observer) }
       EmissionQueue.open {
@@ -95,6 +89,14 @@ public struct Observable<Element: Sendable>: ObservableType {
 }
 
 extension Observable {
+  /// Delivers each element, and the completion. The stream must be immediate.
+  @inlinable
+  @inline(never)
+  func deliverAll(to observer: AnyObserver<Element>) {
+    deliver { observer.on(.next($0)) }
+    observer.on(.completed)
+  }
+
   /// Calls `body` with the thread's ``EmissionQueue`` open. `body` subscribes to this stream by ``run(_:)``, and makes that what
   /// ends the subscription. What takes turns begins only then. Otherwise it would be over before anything could end it.
   @inlinable
@@ -192,7 +194,7 @@ extension Observable {
   @inline(__always)
   func deliverJoiningQueue(to body: (Element) -> Void) {
     if case .one(let only) = source { return body(only) }
-    EmissionQueue.join { deliver(to: body) }
+    EmissionQueue.joinByCall { deliver(to: body) }
   }
 
   /// Calls `body` with each element, in order, before it returns. The stream must be known.
