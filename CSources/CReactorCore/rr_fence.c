@@ -5,7 +5,7 @@
 
 #include "rr_platform.h"
 
-_Atomic int rr_fence_symmetric = 0;
+struct rr_fence_kind rr_fence_kind;
 
 static _Atomic int fence_is_set_up = 0;
 static _Atomic int fence_was_refused = 0;
@@ -15,7 +15,7 @@ void rr_fence_setup(void) {
   /* Two threads that run this at the same time do the same with the same result. */
   int asymmetric = getenv("RR_NO_MEMBARRIER") == NULL &&
                    rr_platform_in_use->membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-  rr_store_relaxed(&rr_fence_symmetric, !asymmetric);
+  rr_store_relaxed(&rr_fence_kind.is_symmetric, !asymmetric);
   rr_store_release(RR_EDGE_FENCE_SETUP, &fence_is_set_up, 1);
 }
 

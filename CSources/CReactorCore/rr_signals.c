@@ -62,7 +62,11 @@ static void send_blocked(const rr_signals *signals) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, number);
-    if (sigtimedwait(&set, NULL, &at_once) == number) kill(getpid(), number);
+    /* Real-time signals queue. All are taken before the first is sent, which would be taken again.
+     */
+    int waiting = 0;
+    while (sigtimedwait(&set, NULL, &at_once) == number) waiting++;
+    while (waiting-- > 0) kill(getpid(), number);
   }
 }
 

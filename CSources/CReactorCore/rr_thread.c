@@ -9,6 +9,9 @@
 
 #include "rr_atomic.h"
 
+/* So much of a stack is there if its size cannot be found out. */
+#define SURE_STACK ((uintptr_t)64 << 10)
+
 _Thread_local uintptr_t rr_thread_known_middle = UINTPTR_MAX;
 _Thread_local uintptr_t rr_thread_turn_mark;
 _Thread_local void *rr_thread_innermost_read;
@@ -92,9 +95,12 @@ uintptr_t rr_thread_stack_middle(void) {
   pthread_attr_t attributes;
   void *lowest = NULL;
   size_t size = 0;
-  /* On failure: an address below every stack. */
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 1;
-  if (pthread_attr_getstack(&attributes, &lowest, &size) != 0) size = 0;
-  pthread_attr_destroy(&attributes);
-  return size == 0 ? 1 : (uintptr_t)lowest + size / 2;
+  /* For the first thread, libc opens a file of /proc. That fails without a free descriptor, and
+   * where /proc is not mounted. */
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (pthread_attr_getstack(&attributes, &lowest, &size) != 0) size = 0;
+    pthread_attr_destroy(&attributes);
+  }
+  if (size == 0) return (uintptr_t)__builtin_frame_address(0) - SURE_STACK;
+  return (uintptr_t)lowest + size / 2;
 }

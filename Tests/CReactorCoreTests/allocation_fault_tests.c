@@ -82,7 +82,7 @@ static void *read_without_memory(void *trampoline) {
   faulty_fail_allocations_after(-1);
   for (int i = 0; i < 100; i++) rr_readers_unpin(t, rr_readers_pin(t));
   CHECK(rr_reader_of_thread() != NULL);
-  CHECK(rr_pins_is_free(t, 0) == (bool)rr_fence_symmetric);
+  CHECK(rr_pins_is_free(t, 0) == (bool)rr_fence_kind.is_symmetric);
   return NULL;
 }
 

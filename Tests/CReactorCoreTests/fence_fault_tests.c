@@ -28,7 +28,7 @@ void test_in_child(void (*body)(void)) {
 
 static void check_symmetric(void) {
   rr_fence_setup();
-  CHECK(rr_fence_symmetric);
+  CHECK(rr_fence_kind.is_symmetric);
   /* membarrier was called at most once; a fence of the processor does the rest. */
   const long calls = faulty_calls(FAULTY_MEMBARRIER);
   CHECK(calls <= 1);
@@ -99,7 +99,7 @@ static void release_light(void *trampoline) {
 static void light_while_refused(void) {
   unsetenv("RR_NO_MEMBARRIER");
   rr_trampoline *light = started();
-  if (!rr_fence_symmetric) {
+  if (!rr_fence_kind.is_symmetric) {
     const uint64_t other = rr_thread_token() + 16;
     CHECK(rr_trampoline_try_acquire(light, other));
     rr_trampoline_release_after(light, 0, RR_TRAMPOLINE_LIGHT_AFTER);
@@ -202,7 +202,7 @@ static void test_revoking(int error) {
 void test_fence_faults(void) {
   rr_fence_setup();
   faulty_reset();
-  if (rr_fence_symmetric) {
+  if (rr_fence_kind.is_symmetric) {
     faulty_fail(FAULTY_MEMBARRIER, -1, EPERM);
     CHECK(rr_fence_heavy());
     CHECK(faulty_calls(FAULTY_MEMBARRIER) == 0);

@@ -83,7 +83,7 @@ static void test_readers_and_owner(void) {
   for (int i = 0; i < READERS; i++) {
     CHECK(pthread_create(&threads[i], NULL, read_until_over, &all) == 0);
   }
-  const long enough = rr_fence_symmetric ? 0 : REVOKED;
+  const long enough = rr_fence_kind.is_symmetric ? 0 : REVOKED;
   for (long i = 1; i <= TURNS || (all.revoked < enough && i <= 1000 * TURNS); i++) {
     /* Sometimes long enough for a pin to be kept. */
     for (int k = 0; k < (i % 16 == 0 ? 200 : 0); k++) rr_pause();
@@ -202,7 +202,7 @@ static void test_readers_and_destroyer(void) {
 void test_reader_threads(void) {
   test_readers_and_owner();
   test_readers_and_destroyer();
-  if (rr_fence_symmetric) return;
+  if (rr_fence_kind.is_symmetric) return;
   test_handover(read_and_keep);
   test_handover(keep_and_read);
 }

@@ -363,7 +363,7 @@ static void test_symmetric_fence_keeps_no_pin(void) {
 
 void test_readers(void) {
   rr_fence_setup();
-  if (rr_fence_symmetric) {
+  if (rr_fence_kind.is_symmetric) {
     test_symmetric_fence_keeps_no_pin();
     return;
   }

@@ -1,6 +1,12 @@
+/* For setrlimit and the signals of a thread. */
+#define _GNU_SOURCE
+
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "CReactorCore.h"
 #include "check.h"
@@ -163,6 +169,43 @@ static void test_ownership(void) {
   rr_trampoline_destroy(shared_count.trampoline);
 }
 
+/* The first thread, which has no descriptor left for what libc opens. */
+static void test_stack_without_a_descriptor(void) {
+  struct rlimit before;
+  CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const struct rlimit none = {0, before.rlim_max};
+  CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const uintptr_t middle = rr_thread_stack_middle();
+  CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  CHECK(middle < frame && frame - middle < 1 << 20);
+}
+
+static void *catch_and_end(void *number) {
+  rr_signals *signals = rr_signals_catch(number, 1);
+  CHECK(signals != NULL);
+  for (int i = 0; i < 3; i++) CHECK(pthread_kill(pthread_self(), *(int *)number) == 0);
+  rr_signals_restore(signals);
+  return NULL;
+}
+
+/* Signals that queue wait for the process when the thread that caught them has ended. */
+static void test_no_queued_signal_is_lost(void) {
+  int number = SIGRTMIN;
+  sigset_t set, before;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  CHECK(pthread_sigmask(SIG_BLOCK, &set, &before) == 0);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, catch_and_end, &number) == 0);
+  pthread_join(thread, NULL);
+  const struct timespec at_once = {0};
+  int count = 0;
+  while (sigtimedwait(&set, NULL, &at_once) == number) count++;
+  CHECK(count == 3);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void test_thread_functions(void) {
   CHECK(rr_thread_run_on(pthread_self(), -1) == false);
   CHECK(rr_thread_run_on(pthread_self(), 1 << 30) == false);
@@ -184,4 +227,6 @@ void test_threads(void) {
   }
   test_ownership();
   test_thread_functions();
+  test_stack_without_a_descriptor();
+  test_no_queued_signal_is_lost();
 }

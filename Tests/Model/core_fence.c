@@ -5,5 +5,5 @@
 void model_fence_reset(bool is_set_up, bool is_symmetric) {
   *(int *)&fence_is_set_up = is_set_up;
   *(int *)&fence_was_refused = 0;
-  *(int *)&rr_fence_symmetric = is_set_up && is_symmetric;
+  *(int *)&rr_fence_kind.is_symmetric = is_set_up && is_symmetric;
 }

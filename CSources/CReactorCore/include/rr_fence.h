@@ -18,7 +18,11 @@
 extern "C" {
 #endif
 
-extern _Atomic int rr_fence_symmetric;
+/* Alone in its lines, which no thread writes after the setup: each light fence loads it. */
+struct rr_fence_kind {
+  _Alignas(RR_CACHE_LINE) _Atomic int is_symmetric;
+};
+extern struct rr_fence_kind rr_fence_kind;
 
 /* Chooses the kind of fence. Any thread. Idempotent. */
 void rr_fence_setup(void);
@@ -32,7 +36,7 @@ bool rr_fence_was_refused(void);
  * rr_fence_setup() reached this thread by a happens-before edge of its own, which carries the flag
  * too. */
 static inline bool rr_fence_is_symmetric(void) {
-  return __builtin_expect(rr_load_relaxed(&rr_fence_symmetric), 0);
+  return __builtin_expect(rr_load_relaxed(&rr_fence_kind.is_symmetric), 0);
 }
 
 /* The frequent side. Any thread. */

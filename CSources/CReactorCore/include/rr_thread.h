@@ -32,7 +32,7 @@ int rr_thread_processor_count(void);
 /* Whether the calling thread is the first thread of the process. */
 bool rr_thread_is_first(void);
 /* The address at which half of the calling thread's stack is used. Below it less than half is left.
- */
+ * If the system does not say where the stack is: a little below the caller. */
 uintptr_t rr_thread_stack_middle(void);
 
 /* That address once it is known; before that the highest address, so that one comparison finds both

@@ -24,8 +24,8 @@ final class AttachmentEntry: @unchecked Sendable {
 
 /// The entries of one shard: a hash table with linear probing, at most half full.
 ///
-/// A plain value: a copy shares its memory until one of the two is changed. Single entries are not removed, so
-/// there are no marks for removed ones: a sweep makes a new index of the entries that stay.
+/// A plain value: a copy shares its memory until one of the two is changed. A removal moves later entries back, so there are no
+/// marks for removed ones.
 struct AttachmentIndex: Sendable {
   private var slots: ContiguousArray<AttachmentEntry?>
   private(set) var count = 0
@@ -39,7 +39,41 @@ struct AttachmentIndex: Sendable {
   }
 
   /// All entries, in no order. O(slots).
-  var entries: [AttachmentEntry] { slots.compactMap { $0 } }
+  var entries: [AttachmentEntry] {
+    var entries: [AttachmentEntry] = []
+    entries.reserveCapacity(count)
+    for case let entry? in slots { entries.append(entry) }
+    return entries
+  }
+
+  /// Removes these entries if they are there. O(number of removed ones) on average, amortised: an index that has become much too
+  /// large is made anew.
+  mutating func remove(_ removed: [AttachmentEntry]) {
+    for entry in removed {
+      var slot = home(of: entry.identity)
+      while let found = slots[slot], found !== entry { slot = next(slot) }
+      if slots[slot] != nil { empty(slot) }
+    }
+    if slots.count > 8, count * 16 < slots.count { self = AttachmentIndex(entries) }
+  }
+
+  /// Empties a slot, and moves later entries back, so that no search ends too early.
+  private mutating func empty(_ slot: Int) {
+    var hole = slot
+    slots[hole] = nil
+    count -= 1
+    var slot = next(hole)
+    while let entry = slots[slot] {
+      // It may move back unless its home lies behind the hole.
+      let mask = slots.count - 1
+      if (slot - home(of: entry.identity)) & mask >= (slot - hole) & mask {
+        slots[hole] = entry
+        slots[slot] = nil
+        hole = slot
+      }
+      slot = next(slot)
+    }
+  }
 
   /// The entry of the object with this identity. O(1) on average.
   @inline(__always)

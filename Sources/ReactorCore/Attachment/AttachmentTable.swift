@@ -22,16 +22,16 @@ import Synchronization
 // No leak. A sweep removes the entries whose objects are dead; their weak references are nil. A shard is swept
 // - by an insertion that finds it half full, so that dead entries stay in proportion to living ones;
 // - by `removeIfDead`, for code that knows when an object may have died;
-// - in the background, once a second until the table is empty.
+// - in the background until the table is empty: once a second, but with very many objects not more often than one sweep
+//   takes a twentieth of the time.
 //
 // No foreign code under a mutex. Foreign code is what makes a value, the deinit of a value and the deinit of an
 // object; all may use the table. A sweep therefore has three steps:
 // 1. Under the mutex, copy the references to the shard's entries: O(entries / 64).
 // 2. Without the mutex, find the dead entries in the copy. To load a weak reference is to retain the object for
 //    a moment, so this may release the last reference to an object and run its deinit.
-// 3. Under the mutex, replace the index by one without the dead entries. The copy still has them, so nothing is
-//    released until the copy goes away, after the mutex is unlocked. The copy also keeps the addresses of the
-//    dead objects from being used again, so step 3 cannot remove an entry of a new object.
+// 3. Under the mutex, remove the dead entries: O(dead entries). The copy still has them, so nothing is released until the
+//    copy goes away, after the mutex is unlocked.
 //
 // Inside its own deinit an object counts as dead. It finds its value until a sweep removes the entry. A value
 // that it attaches then is returned but not stored, since no later sweep could tell when to remove it.
@@ -41,7 +41,7 @@ import Synchronization
 /// Any thread may call any method, also from inside `make` and from the deinit of a value or of an object. The
 /// caller holds the object during a call. The table does not keep objects alive. A value and the memory of a
 /// dead object, though nothing that the object referred to, are kept until a sweep finds that the object is
-/// dead: at most about a second.
+/// dead: usually about a second, and longer with hundreds of thousands of objects.
 ///
 /// An object inside its own deinit is dead. It finds its value unless a sweep has removed it already; a value
 /// that it attaches is not kept.
@@ -154,21 +154,23 @@ public final class AttachmentTable: Sendable {
     // Copied under the mutex. A copy of the index would share its memory with the index, which an insertion changes in
     // place as soon as the copy is gone; ThreadSanitizer does not see the reference count that orders the two.
     let entries = shard.withLock { $0.entries }
-    let dead = Set(entries.filter { $0.isDead }.map { $0.identity })
+    let dead = entries.filter { $0.isDead }
     if dead.isEmpty { return }
-    shard.withLock { index in
-      index = AttachmentIndex(index.entries.filter { !dead.contains($0.identity) })
-    }
+    shard.withLock { $0.remove(dead) }
     // The dead entries are released here, not under the mutex.
-    withExtendedLifetime(entries) {}
+    withExtendedLifetime(dead) {}
   }
 
   /// Makes sure that a sweep begins after this call. Called after an insertion, without a mutex.
-  private func scheduleSweep() {
+  ///
+  /// - Parameter pause: How long it begins later, at least.
+  private func scheduleSweep(after pause: Duration = .zero) {
     // Acquiring and releasing, like the exchange in the sweep: if this finds true, that exchange comes later,
     // so the sweep sees what this thread inserted.
     if isSweepScheduled.exchange(true, ordering: .acquiringAndReleasing) { return }
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + sweepInterval) { [weak self] in
+    DispatchQueue.global(qos: .utility).asyncAfter(
+      deadline: max(.now() + sweepInterval, .now() + .nanoseconds(Int(pause.nanoseconds)))
+    ) { [weak self] in
       self?.sweepInBackground()
     }
   }
@@ -176,7 +178,7 @@ public final class AttachmentTable: Sendable {
   private func sweepInBackground() {
     // Before the sweep: an insertion that the sweep does not see schedules another one.
     _ = isSweepScheduled.exchange(false, ordering: .acquiringAndReleasing)
-    sweep()
-    if wasCount > 0 { scheduleSweep() }
+    let duration = ContinuousClock().measure { sweep() }
+    if wasCount > 0 { scheduleSweep(after: duration * 20) }
   }
 }

@@ -82,6 +82,9 @@ public struct DedicatedThread: ~Copyable, Sendable {
 
   /// Lets another thread run on the calling thread's processor.
   public static func yield() { sched_yield() }
+
+  /// Lets other threads run for about 50 µs, also those of a lower priority.
+  static func sleepMoment() { usleep(50) }
 }
 
 /// The name and number of a thread in the system's tools.

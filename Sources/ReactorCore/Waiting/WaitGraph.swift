@@ -190,9 +190,12 @@ public enum WaitGraph {
       entries.all[wait.thread] = Entry(wait: wait, number: number)
       return number
     }
+    var yields = 0
     while let cycle = findCycle(closedBy: wait, number) {
       if !isAsleep(cycle) {
-        DedicatedThread.yield()
+        yields += 1
+        // Sleeping lets a thread run that this one has preempted by its priority.
+        if yields <= 8 { DedicatedThread.yield() } else { DedicatedThread.sleepMoment() }
       } else if !wait.isElastic, let elastic = cycle.first(where: \.isElastic) {
         // Perhaps this thread's own wait is over. Then the other one is given up for nothing, which does no harm.
         elastic.giveUp()

@@ -107,7 +107,7 @@ public struct WaitingLine<Element> {
     firstIndex < 0 ? nil : remove(at: Place(firstIndex, slots[firstIndex].number))
   }
 
-  /// The memory of a long line is not kept.
+  /// The memory of a long line is not kept once it is empty.
   private mutating func freeSlots() {
     slots.removeAll(keepingCapacity: slots.count <= 64)
     firstFree = -1
