@@ -52,27 +52,11 @@ struct AttachmentIndex: Sendable {
     for entry in removed {
       var slot = home(of: entry.identity)
       while let found = slots[slot], found !== entry { slot = next(slot) }
-      if slots[slot] != nil { empty(slot) }
+      if slots[slot] == nil { continue }
+      slots.emptyProbed(slot) { Self.hash($0.identity) }
+      count -= 1
     }
     if slots.count > 8, count * 16 < slots.count { self = AttachmentIndex(entries) }
-  }
-
-  /// Empties a slot, and moves later entries back, so that no search ends too early.
-  private mutating func empty(_ slot: Int) {
-    var hole = slot
-    slots[hole] = nil
-    count -= 1
-    var slot = next(hole)
-    while let entry = slots[slot] {
-      // It may move back unless its home lies behind the hole.
-      let mask = slots.count - 1
-      if (slot - home(of: entry.identity)) & mask >= (slot - hole) & mask {
-        slots[hole] = entry
-        slots[slot] = nil
-        hole = slot
-      }
-      slot = next(slot)
-    }
   }
 
   /// The entry of the object with this identity. O(1) on average.

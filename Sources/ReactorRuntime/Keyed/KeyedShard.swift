@@ -175,25 +175,13 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     }
   }
 
-  /// Removes a key that is in transition. Moves later slots back, so that no search ends too early.
+  /// Removes a key that is in transition.
   @inlinable
   mutating func removeSlot(of key: Key, _ hash: UInt32) {
     transitions[key] = nil
     forgetTransitionsIfNone()
-    var hole = position(of: key, hash)
-    slots[hole] = nil
+    slots.emptyProbed(position(of: key, hash)) { Int($0.hash) }
     count -= 1
-    var index = next(hole)
-    while let slot = slots[index] {
-      // It may move back unless its home lies behind the hole.
-      let (home, mask) = (Int(slot.hash), slots.count - 1)
-      if (index - home) & mask >= (index - hole) & mask {
-        slots[hole] = slot
-        slots[index] = nil
-        hole = index
-      }
-      index = next(index)
-    }
     if slots.count > 4, count * 8 < slots.count { resize(to: slots.count / 2) }
   }
 
