@@ -3,8 +3,9 @@ half of the rate that the first of them reaches with it: how long replies take. 
 run it once at the rate that they reach themselves.
 
 Each repetition visits all servers one after the other, so that what else the machine does meets all of them; the first of
-the table begins, and another one follows it each time. The tables have the medians. Other programs on the machine disturb throughput
-and latency much more than the processor time.
+the table begins, and another one follows it each time. Those that promises compare are visited in further repetitions, so that the
+promises can be decided. The tables have the medians. Other programs on the machine disturb throughput and latency much more than the
+processor time.
 """
 
 import argparse
@@ -34,6 +35,9 @@ SERVERS = {
     "mutex, 2 threads, 2 shards": ["--threads", 2, "--shards", "mutex", "--shard-count", 2],
     "actor, 2 threads": ["--threads", 2, "--shards", "actor", "--shard-count", 2],
 }
+
+# What promises compare: the first with each of the others.
+PROMISED = "reactor, 2 threads", "mutex, 2 threads", "actor, 2 threads", "redis-server"
 
 # With --data: what a write costs that is on the disk before its reply. DATA stands for a new folder.
 DURABLE_SERVERS = {
@@ -164,8 +168,8 @@ class Comparison:
 
     def bars(self):
         """What is promised, if the servers are there: the text, the figure, the bar, and whether the promise is kept."""
-        ours, mutex, actor, redis = "reactor, 2 threads", "mutex, 2 threads", "actor, 2 threads", "redis-server"
-        if not {ours, mutex, actor, redis} <= set(self.names):
+        ours, mutex, actor, redis = PROMISED
+        if not set(PROMISED) <= set(self.names):
             return
         for command, depth in self.cells:
             what = f"{self.clients} clients, {command.upper()} -P {depth}"
@@ -193,10 +197,11 @@ def processor():
     return f"{name} (family {fields['cpu family']}, model {fields['model']})"
 
 
-def report(comparisons, repetitions, loads):
-    """Yields the lines of the report."""
+def report(comparisons, repetitions, more, loads):
+    """Yields the lines of the report, after `more` repetitions of those that promises compare."""
     first = comparisons[0].names[0]
-    yield (f"Medians of {repetitions} repetitions: thousand requests per second · processor time of the server per request in µs; "
+    further = f" ({repetitions + more} of those that promises compare)" if more else ""
+    yield (f"Medians of {repetitions} repetitions{further}: thousand requests per second · processor time of the server per request in µs; "
            f"then percentiles of the time of a reply in µs at half of the load that {first} carries without pipelining, and "
            "resident memory afterwards in MB.")
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], text=True, cwd=folder).strip()
@@ -207,6 +212,7 @@ def report(comparisons, repetitions, loads):
     bars = [bar for comparison in comparisons for bar in comparison.bars()]
     if bars:
         yield ""
+        repetitions += more
         out = left_out(repetitions)
         yield ("A promise is met, or not met, if the whole interval of its ratio is on that side of the bar, and there are three "
                f"repetitions; otherwise it is undecided. The interval is that of {repetitions} repetitions without {out} at each end, "
@@ -231,6 +237,8 @@ def write_results(lines):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repetitions", type=int, default=6)
+    parser.add_argument("--more", type=int, default=0, metavar="REPETITIONS",
+                        help="further repetitions, of the servers that promises compare")
     parser.add_argument("--depths", default="1,16,64")
     parser.add_argument("--clients", default="50", help="one or more numbers of clients, by commas")
     parser.add_argument("--commands", default="set,get")
@@ -250,7 +258,9 @@ def main():
     loads = []
     with tempfile.TemporaryDirectory() as directory:
         load = build_load(directory)
-        for repetition in range(options.repetitions):
+        for repetition in range(options.repetitions + options.more):
+            if repetition == options.repetitions:
+                names = [name for name in names if name in PROMISED]
             for comparison in comparisons:
                 comparison.half = None
                 others = names[1:]
@@ -262,7 +272,7 @@ def main():
                             Process(*(data if argument == "DATA" else argument for argument in servers[name]),
                                     reference=is_reference) as server:
                         comparison.visit(name, server, load)
-    lines = list(report(comparisons, options.repetitions, loads))
+    lines = list(report(comparisons, options.repetitions, options.more, loads))
     print("\n".join(lines))
     if options.write_results:
         write_results(lines)
