@@ -62,6 +62,12 @@ package struct CaseOutline: Equatable, Sendable {
   package static let percentiles: [(name: String, fraction: Double)] = [
     ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1),
   ]
+
+  /// Whether fewer than ten of so many items are beyond the percentile: then it is as much chance as the maximum, which is one item.
+  package static func isThin(_ percentile: String, of items: Int) -> Bool {
+    percentiles.contains { $0.name == percentile && Double(items) * (1 - $0.fraction) < 10 - 1e-6 }
+  }
+
   package static let percentileParts = percentiles.map { Part($0.name, .nanoseconds) }
 
   package let name: String

@@ -76,6 +76,8 @@ package struct CellResult: Equatable, Sendable {
   package var verified: Bool
   /// Whether some of what was to be measured was given up: then the figure is at least this.
   package var isLowerBound: Bool
+  /// Whether it is a percentile that a few of the slowest items of a repetition decide.
+  package var isThin: Bool
   /// How much of the machine's limit is reached, which was measured in the same rounds and the same placement.
   package var shareOfLimit: Double?
   /// That limit, in the unit of the figure. Nil in files from before they had it.
@@ -84,7 +86,7 @@ package struct CellResult: Equatable, Sendable {
   package init(
     caseName: String, variant: String, producers: Int, unit: FigureUnit, figure: Figure,
     allocationsPerAction: Double?, placement: CorePlacement, verified: Bool, isLowerBound: Bool = false,
-    shareOfLimit: Double? = nil, limit: Figure? = nil
+    isThin: Bool = false, shareOfLimit: Double? = nil, limit: Figure? = nil
   ) {
     self.caseName = caseName
     self.variant = variant
@@ -95,11 +97,12 @@ package struct CellResult: Equatable, Sendable {
     self.placement = placement
     self.verified = verified
     self.isLowerBound = isLowerBound
+    self.isThin = isThin
     self.shareOfLimit = shareOfLimit
     self.limit = limit
   }
 
-  var saysLittle: Bool { figure.saysLittle(unit) }
+  var saysLittle: Bool { isThin || figure.saysLittle(unit) }
 
   /// What a table writes before the figure: `~` if it says little, `≥` if it is a lower bound.
   var marks: String { (saysLittle ? "~" : "") + (isLowerBound ? "≥" : "") }

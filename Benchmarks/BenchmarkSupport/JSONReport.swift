@@ -39,11 +39,21 @@ package struct RunDescription: Equatable, Sendable {
   package var measuredAt: String?
   /// Nil in files from before it was written, and in those of the race.
   package var asked: AskedSelection?
+  /// In how many parts that time was measured, if ``asked`` does not say it: in a file of the race.
+  package var repetitions: Int?
+
+  /// How long one repetition was.
+  package var secondsOfRepetition: Double? {
+    guard let seconds, let repetitions = asked?.repetitions ?? repetitions, repetitions > 0 else {
+      return nil
+    }
+    return seconds / Double(repetitions)
+  }
 
   package init(
     machine: MachineDescription, compiler: String, commit: String, reactors: Int,
     configuration: String? = nil, seconds: Double? = nil, measuredAt: String? = nil,
-    asked: AskedSelection? = nil
+    asked: AskedSelection? = nil, repetitions: Int? = nil
   ) {
     self.machine = machine
     self.compiler = compiler
@@ -53,6 +63,7 @@ package struct RunDescription: Equatable, Sendable {
     self.seconds = seconds
     self.measuredAt = measuredAt
     self.asked = asked
+    self.repetitions = repetitions
   }
 }
 
@@ -87,6 +98,8 @@ package struct JSONReport: Codable, Sendable {
   private let seconds: Double?
   private let measuredAt: String?
   private let asked: AskedSelection?
+  /// Of the race, which has no selection.
+  private let repetitions: Int?
   /// Nil in files from before they were written, and in those of the race.
   private let failures: [String]?
   private let isIncomplete: Bool?
@@ -97,7 +110,8 @@ package struct JSONReport: Codable, Sendable {
   package var run: RunDescription {
     RunDescription(
       machine: machine, compiler: compiler, commit: commit, reactors: reactors,
-      configuration: configuration, seconds: seconds, measuredAt: measuredAt, asked: asked)
+      configuration: configuration, seconds: seconds, measuredAt: measuredAt, asked: asked,
+      repetitions: repetitions)
   }
 
   /// What went wrong, as far as the file says it: a variant that failed before it was timed has no result. Of the race only what is
@@ -125,6 +139,7 @@ package struct JSONReport: Codable, Sendable {
     (configuration, seconds) = (description.configuration, description.seconds)
     measuredAt = description.measuredAt
     asked = description.asked
+    repetitions = description.repetitions
     (self.failures, self.isIncomplete, problems) = (failures, isIncomplete, nil)
     self.results = results
   }
@@ -151,7 +166,7 @@ extension CellResult: Codable {
     case caseName = "case"
     case variant, producers, unit, min, median, max, samples, rounds, allocationsPerAction, placement,
       verified
-    case shareOfLimit, limit, limitRounds, isLowerBound
+    case shareOfLimit, limit, limitRounds, isLowerBound, isThin
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -174,6 +189,7 @@ extension CellResult: Codable {
     try fields.encodeIfPresent(limit?.samples, forKey: .limit)
     if let limit, !limit.rounds.isEmpty { try fields.encode(limit.rounds, forKey: .limitRounds) }
     if isLowerBound { try fields.encode(true, forKey: .isLowerBound) }
+    if isThin { try fields.encode(true, forKey: .isThin) }
   }
 
   package init(from decoder: any Decoder) throws {
@@ -194,6 +210,7 @@ extension CellResult: Codable {
       placement: try fields.decode(CorePlacement.self, forKey: .placement),
       verified: try fields.decode(Bool.self, forKey: .verified),
       isLowerBound: try fields.decodeIfPresent(Bool.self, forKey: .isLowerBound) ?? false,
+      isThin: try fields.decodeIfPresent(Bool.self, forKey: .isThin) ?? false,
       shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit),
       limit: try Figure(list(.limit), rounds: list(.limitRounds)))
   }

@@ -2,28 +2,34 @@ import Foundation
 
 /// What a run says of itself while it measures: where it is, how long it still takes, and how the cores are placed.
 package struct LiveView: Sendable {
-  /// The planned seconds of each group.
+  /// The planned seconds of each group in all rounds.
   private let planned: [Double]
+  private let rounds: Int
   private var index = 0
   private var title = ""
+  private var round = 1
   package var placement = CorePlacement.unknown
 
-  package init(plannedSeconds: [Double]) {
+  package init(plannedSeconds: [Double], rounds: Int) {
     planned = plannedSeconds
+    self.rounds = rounds
   }
 
-  /// Begins the group with this index.
-  package mutating func enter(_ index: Int, _ title: String) {
-    (self.index, self.title) = (index, title)
+  /// Begins a visit to the group with this index. There may be more rounds than planned.
+  package mutating func enter(_ index: Int, _ title: String, round: Int) {
+    (self.index, self.title, self.round) = (index, title, round)
   }
 
-  private var secondsDone: Double { planned.prefix(index).reduce(0, +) }
   private var secondsPlanned: Double { planned.reduce(0, +) }
+  private var secondsDone: Double {
+    guard round <= rounds else { return secondsPlanned }
+    return (Double(round - 1) * secondsPlanned + planned.prefix(index).reduce(0, +)) / Double(rounds)
+  }
 
   /// The part of the plan that is done: 0 to 1.
   package var fraction: Double { secondsPlanned > 0 ? secondsDone / secondsPlanned : 0 }
 
-  /// How long the groups from this one on will take, if they exceed their plan as those before them did.
+  /// How long the visits from this one on will take, if they exceed their plan as those before them did.
   package func secondsLeft(elapsed: Double) -> Double {
     let left = secondsPlanned - secondsDone
     return secondsDone > 0 ? left * elapsed / secondsDone : left
@@ -37,14 +43,18 @@ package struct LiveView: Sendable {
     return text.count < width ? text : text.prefix(max(0, width - 2)) + "…"
   }
 
-  /// One line for a log, when a group begins.
+  /// One line for a log, when a visit to a group begins.
   package func logLine(elapsed: Double) -> String {
     "bench: \(position), \(left(elapsed)), cores \(placement.rawValue)"
   }
 
-  private var position: String { "\(index + 1)/\(planned.count) \(title)" }
+  private var position: String {
+    let roundText = round <= rounds ? "round \(round)/\(rounds)" : "extra round \(round - rounds)"
+    return "\(roundText) · \(index + 1)/\(planned.count) \(title)"
+  }
 
   private func left(_ elapsed: Double) -> String {
+    guard round <= rounds else { return "almost done" }
     let seconds = Int(secondsLeft(elapsed: elapsed).rounded(.up))
     return seconds < 100 ? "\(seconds) s left" : "\((seconds + 30) / 60) min left"
   }

@@ -23,11 +23,14 @@ package struct Table: Sendable {
   package var title: String
   package var labels: [String]
   package var columns: [Column]
+  /// A line below the table.
+  package var remark: String?
 
-  package init(title: String, labels: [String], columns: [Column]) {
+  package init(title: String, labels: [String], columns: [Column], remark: String? = nil) {
     self.title = title
     self.labels = labels
     self.columns = columns
+    self.remark = remark
   }
 
   package func rendered(width: Int = 120) -> String {
@@ -46,6 +49,7 @@ package struct Table: Sendable {
     }
     blocks.append(block)
     return title + "\n" + blocks.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+      + (remark.map { "\n\($0)\n" } ?? "")
   }
 
   private func labelLines(heights: [Int]) -> [String] {

@@ -152,7 +152,7 @@ package enum Targets {
     if rows.contains(where: { $0.figure.remark != nil }) { columns.append(column { $1.remark ?? "" }) }
     return Table(
       title: "What is promised of the C core, and what was measured in which placement of the cores",
-      labels: rows.map(\.target.text), columns: columns)
+      labels: rows.map(\.target.text), columns: columns, remark: Chance.remark(verdicts: rows.count))
   }
 
   /// One row for each of ``states``: a change of it by one variant, against a mutex.

@@ -145,7 +145,7 @@ enum Bench {
     }
     let runner = Runner(
       options, instruments, on: thread,
-      Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
+      Progress(plan.groups, options))
     outputs.json?.clear()
     outputs.page?.clear()
     Interruption.watch()

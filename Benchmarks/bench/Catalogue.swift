@@ -142,13 +142,14 @@ extension Catalogue {
         .subject("9-bytes", JournalSubject<SmallTally>.self, hasOrder: false),
         .subject("64-bytes", JournalSubject<LargeTally>.self, hasOrder: false),
         .subject("no-journal", CallerReactorSubject.self),
-        .subject("sqlite", SQLiteBaseline.self, hasOrder: false),
+        .subject("sqlite", SQLiteBaseline<OneAction>.self, hasOrder: false),
+        .subject("sqlite-grouped", SQLiteBaseline<ManyActions>.self, hasOrder: false),
       ]),
     Case(
       "journal.alone", .synchronous,
       variants: [
         .subject("64-bytes", JournalReplySubject.self, hasOrder: false),
-        .subject("sqlite", SQLiteBaseline.self, hasOrder: false),
+        .subject("sqlite", SQLiteBaseline<OneAction>.self, hasOrder: false),
       ]),
     Case(
       "journal.encode", .synchronous,

@@ -81,7 +81,7 @@ extension SelfTest {
     let plan = Plan(Catalogue.cases, options, cores: 1)
     let runner = Runner(
       options, instruments, on: try MeasuringThread(),
-      Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
+      Progress(plan.groups, options))
     Interruption.watch()
     raise(SIGTERM)
     do {
@@ -108,7 +108,7 @@ extension SelfTest {
     let plan = Plan([Case("turns", .latency(.busy, interval: 1), variants: variants)], options, cores: 1)
     let runner = Runner(
       options, Instruments.ofThisMachine(), on: try MeasuringThread(),
-      Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
+      Progress(plan.groups, options))
     try runner.run(plan)
     let measured = order.withLock { $0 }
     let firsts = stride(from: 0, to: measured.count, by: names.count).prefix(names.count).map { measured[$0] }

@@ -85,7 +85,8 @@ bool write_json(const Settings &settings, const Begin &begin, const std::vector<
   file << "{\"schema\": 1, \"reactors\": 0, \"compiler\": " << quoted("g++ " __VERSION__)
        << ", \"commit\": " << quoted(environment("REACTOR_BENCH_COMMIT"))
        << ", \"measuredAt\": " << quoted(begin.time)
-       << ", \"seconds\": " << settings.seconds * settings.repetitions << ", \"placementAsked\": "
+       << ", \"seconds\": " << settings.seconds * settings.repetitions
+       << ", \"repetitions\": " << settings.repetitions << ", \"placementAsked\": "
        << (settings.placement.empty() ? "null" : quoted(settings.placement))
        << ", \"machine\": {\"cpu\": " << quoted(processor())
        << ", \"cores\": " << std::thread::hardware_concurrency()

@@ -305,16 +305,25 @@ struct SeededGenerator: RandomNumberGenerator {
     #expect(try comparison("ring.single", report([]).run, release).verdict == .slower)
   }
 
-  @Test func `the text says that two runs measured for different times`() throws {
+  @Test func `the text says that the repetitions of two runs were of different lengths`() throws {
     var (short, long) = (report([]).run, report([]).run)
-    (short.seconds, long.seconds) = (0.015, 0.25)
+    (short.seconds, long.seconds) = (0.25, 0.25)
+    // One of the race, and one of the benchmark.
+    short.repetitions = 10
+    long.asked = AskedSelection(Options(quick: false, cores: 4))
     func text(_ old: RunDescription, _ new: RunDescription) -> String {
       let comparison = Comparison(
         JSONReport(old, [result(steady)]), JSONReport(new, [result(steady)]), limit: 0.95)
       return ComparisonReport(comparison, limit: 0.95).rendered()
     }
-    #expect(text(short, long).contains("0.015 s and 0.25 s"))
-    #expect(!text(long, long).contains("0.25 s"))
+    #expect(text(short, long).contains("took 0.025 s and 0.050 s"))
+    #expect(!text(long, long).contains("not alike"))
+    // As often as before, each as long, so for a longer time.
+    var (more, again) = (long, short)
+    (more.seconds, more.asked, more.repetitions) = (0.5, nil, 10)
+    #expect(!text(long, more).contains("not alike"))
+    again.repetitions = nil
+    #expect(!text(again, long).contains("not alike"))
   }
 
   @Test func `a report keeps what it says of its run`() throws {
@@ -365,8 +374,10 @@ struct SeededGenerator: RandomNumberGenerator {
     var bounded = result(steady)
     bounded.figure = try #require(Figure(steady, rounds: [11, 12, 13, 15, 16]))
     (bounded.shareOfLimit, bounded.limit) = (0.5, Figure([200, 201, 202, 203], rounds: [11, 12, 13, 14]))
+    var thin = result(steady)
+    thin.isThin = true
     let results = [
-      result(steady), result(steady, .nanoseconds, placement: .far, verified: false), bounded,
+      result(steady), result(steady, .nanoseconds, placement: .far, verified: false), bounded, thin,
     ]
     let read = try JSONReport(report(results).data())
     #expect(read.results == results)

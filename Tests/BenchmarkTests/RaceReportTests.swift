@@ -104,6 +104,15 @@ struct RaceFile {
     #expect(try bars(rows).map(\.intervalText) == ["1.10–1.10 (95 %)"])
   }
 
+  @Test func `what goes wrong with one size of bursts is not a problem of another`() throws {
+    let report = try RaceFile(rows: [
+      Row(name: "peers.burst3", subject: "ours", values: about(130), words: "LOST-ORDER"),
+      Row(name: "peers.burst32", subject: "ours", values: about(130)),
+    ]).report()
+    #expect(report.problems(of: "ours", "peers.burst3", 2).count == 1)
+    #expect(report.problems(of: "ours", "peers.burst32", 2).isEmpty)
+  }
+
   @Test func `a bar without its peer stays, and the queues that are not there are named`() throws {
     let burst = Row(name: "peers.burst16", subject: "ours", values: about(130))
     var rows = [burst]
@@ -113,6 +122,7 @@ struct RaceFile {
     #expect(report.bars.map(\.judgement) == [.noPeer, .reached])
     let table = try #require(report.barsTable).rendered()
     #expect(table.contains("not judged: no peer"))
+    #expect(table.hasSuffix("by chance. Here are 2.\n"))
     #expect(
       table.contains(
         "not in this race: aeron, atomic_queue, bbq, boost, ck_ring, libcds, moodycamel, tbb, urcu, xenium\n")

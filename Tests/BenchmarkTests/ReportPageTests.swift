@@ -270,6 +270,8 @@ import Testing
     #expect(document.contains(">105 ns<"))
     // The limit of the group of sync.uncontended, and not that of the whole run, which is 105 ns.
     #expect(document.contains("limit of the machine: limit.fetchadd, 45.0 ns"))
+    // What a latency is divided by is a part of what was measured under that name.
+    #expect(document.contains("limit of the machine: 0.5 × limit.roundtrip"))
   }
 
   /// The document without its scripts and their data.

@@ -16,6 +16,14 @@ import Testing
       allocationsPerAction: allocations, placement: placement, verified: verified, shareOfLimit: share)
   }
 
+  @Test func `a percentile is thin if fewer than ten items are beyond it`() {
+    #expect(CaseOutline.isThin("p99.9", of: 9_999))
+    #expect(!CaseOutline.isThin("p99.9", of: 10_000))
+    #expect(!CaseOutline.isThin("p99", of: 1_000))
+    #expect(CaseOutline.isThin("max", of: 1_000_000))
+    #expect(!CaseOutline.isThin("sleeps", of: 1))
+  }
+
   @Test func `a figure is the least value, the median and the largest one`() throws {
     let odd = try #require(Figure([5, 1, 3]))
     #expect((odd.min, odd.median, odd.max) == (1, 3, 5))
@@ -63,6 +71,8 @@ import Testing
     #expect(wild.marks == "")
     wild.isLowerBound = true
     #expect(wild.marks == "≥")
+    wild.isThin = true
+    #expect(wild.marks == "~≥")
     let outline = CaseOutline(name: "ring.single", kind: .throughput)
     let limit = CaseOutline(name: "limit.spsc", kind: .limit)
     var cut = result("ring.single", "cut", 1, [7, 8])

@@ -18,6 +18,11 @@ enum Chance {
     return max(0, 1 - exactly.reduce(0, +))
   }
 
+  /// What a reader must know of so many verdicts, of which each is that of an interval of 94 or 95 % by itself.
+  static func remark(verdicts: Int) -> String {
+    "Each verdict is by itself: where the truth is close to the bar, up to 3 of 100 are wrong by chance. Here are \(verdicts)."
+  }
+
   /// The fewest of them that are more than chance explains.
   static func fewestBeyond(_ likelihoods: [Double]) -> Int {
     (0...likelihoods.count).first { ofAtLeast($0, of: likelihoods) < level } ?? likelihoods.count + 1

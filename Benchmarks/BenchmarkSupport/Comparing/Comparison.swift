@@ -146,7 +146,8 @@ extension CellResult {
   package static let baselines: Set = [
     "actor", "actor-item", "asyncstream", "callbacks", "direct", "direct-event", "dispatch", "limit", "mutex",
     "mutex-item", "mutex-turn", "one-mutex", "pthread-mutex", "pthread-mutex-turn", "pthread-rwlock",
-    "reference", "serial-queue", "sharded-actors", "sharded-states", "sqlite", "swapped-array", "urcu",
+    "reference", "serial-queue", "sharded-actors", "sharded-states", "sqlite", "sqlite-grouped",
+    "swapped-array", "urcu",
     "urcu-wfcqueue", "urcu-wfcqueue-paced",
   ]
 
@@ -252,10 +253,10 @@ package struct Comparison: Sendable {
     if old.machine.cpu != new.machine.cpu || old.machine.cores != new.machine.cores {
       lines.append("The machines are not the same: a ratio also says how they differ.")
     }
-    if let before = old.run.seconds, let after = new.run.seconds, before != after {
+    if let before = old.run.secondsOfRepetition, let after = new.run.secondsOfRepetition, before != after {
+      let (old, new) = (FigureFormat.number(before), FigureFormat.number(after))
       lines.append(
-        "The runs are not alike: they measured each cell for \(before) s and \(after) s. Short repetitions are slower."
-      )
+        "The runs are not alike: their repetitions took \(old) s and \(new) s. Short ones are slower.")
     }
     if new.run.asked == nil, !onlyInOld.isEmpty {
       lines.append(

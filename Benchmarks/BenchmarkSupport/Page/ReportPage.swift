@@ -88,6 +88,7 @@ private struct PageData: Encodable, Sendable {
   struct Case: Encodable, Sendable {
     struct Limit: Encodable, Sendable {
       let name: String
+      let scale: Double
     }
 
     struct Part: Encodable, Sendable {
@@ -110,7 +111,7 @@ private struct PageData: Encodable, Sendable {
 
     init(_ outline: CaseOutline) {
       (name, kind) = (outline.name, outline.kind)
-      limit = outline.limit.map { Limit(name: $0.name) }
+      limit = outline.limit.map { Limit(name: $0.name, scale: $0.scale) }
       curve = outline.curve.map { Curve(name: $0.name, x: $0.x, axis: $0.axis) }
       parts = outline.parts.map { Part(name: $0.name, unit: $0.unit, meaning: $0.meaning) }
     }

@@ -42,7 +42,8 @@
     const index = Math.floor(position);
     return sorted[index] + (sorted[Math.min(index + 1, sorted.length - 1)] - sorted[index]) * (position - index);
   }
-  // Whether repetitions vary too much or are too few (Figure.saysLittle).
+  // Whether repetitions vary too much or are too few, or it is one of few items (CellResult.saysLittle).
+  function isWeak(result) { return result.isThin || saysLittle(result.samples, result.unit); }
   function saysLittle(samples, unit) {
     if (!samples || !samples.length) return false;
     const middle = quantile(samples, 0.5);
@@ -51,12 +52,11 @@
   }
   // What stands before a figure: ~ if it says little, ≥ if it is a lower bound.
   function marks(result) {
-    return (saysLittle(result.samples, result.unit) ? '~' : '') + (result.isLowerBound ? '≥' : '');
+    return (isWeak(result) ? '~' : '') + (result.isLowerBound ? '≥' : '');
   }
   // The ratio of two medians, with ~ if one of the two says little.
   function ratioOf(result, reference) {
-    const isWeak = saysLittle(result.samples, result.unit) || saysLittle(reference.samples, reference.unit);
-    return (isWeak ? '~' : '') + number(result.median / reference.median);
+    return (isWeak(result) || isWeak(reference) ? '~' : '') + number(result.median / reference.median);
   }
   function median(result) { return marks(result) + quantity(result.median, result.unit); }
   function unique(values) { return [...new Set(values)]; }
@@ -82,7 +82,8 @@
     const placement = prevailing(results);
     const bounded = results.find((result) => result.limit && result.limit.length && result.placement === placement);
     if (!bounded) return null;
-    return { name: one.limit.name, value: quantile(bounded.limit, 0.5) };
+    const scale = one.limit.scale === 1 ? '' : `${one.limit.scale} × `;
+    return { name: scale + one.limit.name, value: quantile(bounded.limit, 0.5) };
   }
 
   const preferred = { c: 0, swift: 1, mutex: 2, 'pthread-mutex': 3, actor: 4, dispatch: 5 };
@@ -140,8 +141,8 @@
       lines.push(`${ratioOf(result, reference)} × ${reference.variant}`);
     }
     if (result.shareOfLimit) {
-      const isWeak = saysLittle(result.samples, result.unit) || saysLittle(result.limit, result.unit);
-      lines.push(`${isWeak ? '~' : ''}${number(result.shareOfLimit * 100)} % of the machine's limit`);
+      const mark = isWeak(result) || saysLittle(result.limit, result.unit) ? '~' : '';
+      lines.push(`${mark}${number(result.shareOfLimit * 100)} % of the machine's limit`);
     }
     if (result.allocationsPerAction !== null && result.allocationsPerAction !== undefined) {
       lines.push(`${number(result.allocationsPerAction < 0.001 ? 0 : result.allocationsPerAction)} allocations per action`);

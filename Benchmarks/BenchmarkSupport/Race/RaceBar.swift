@@ -153,7 +153,7 @@ extension RaceReport {
       columns: [
         peers, column("ratio") { $0.ratioText }, column("interval", \.intervalText),
         column("bar", \.boundText), column("", \.judgement.text),
-      ])
+      ], remark: Chance.remark(verdicts: bars.count))
   }
 }
 

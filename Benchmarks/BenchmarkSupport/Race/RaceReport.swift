@@ -136,7 +136,8 @@ package struct RaceReport: Sendable {
   func problems(of subject: String, _ caseName: String, _ producers: Int) -> [Problem] {
     problems.filter { problem in
       // The figures of one workload are several cases; what went wrong has the name of the workload.
-      problem.producers == producers && CaseName.selects(problem.caseName, caseName)
+      problem.producers == producers
+        && (caseName == problem.caseName || caseName.hasPrefix(problem.caseName + "."))
         && (problem.variant == subject || problem.variant == "\(subject) paced")
     }
   }

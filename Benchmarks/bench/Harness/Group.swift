@@ -4,7 +4,8 @@ import BenchmarkSupport
 struct Repetition {
   let measurement: Measurement
   let placement: CorePlacement
-  /// The round in which it was measured, by its number in the whole run. So those of other groups are never taken for a pair.
+  /// The visit to its group in which it was measured, by its number in the whole run. So those of other groups are never taken for a
+  /// pair.
   let round: Int
 }
 
@@ -154,13 +155,16 @@ extension Cell {
       kept.values.map(\.measurement).compactMap { measurement in
         measurement.allocations.map { Double($0) / Double(max(1, measurement.actions)) }
       })
+    let items = kept.values.map(\.measurement.actions).min() ?? 0
     return figures(kept.values).compactMap { name, unit, figure in
       figure.map {
         CellResult(
           caseName: name, variant: variant.name, producers: producers, unit: unit, figure: $0,
           // The median, since a thread of the pool may count late what it allocated for another variant.
           allocationsPerAction: allocations?.median, placement: kept.placement, verified: failure == nil,
-          isLowerBound: unit == .nanoseconds && kept.values.contains { $0.measurement.unsent != nil })
+          isLowerBound: unit == .nanoseconds && kept.values.contains { $0.measurement.unsent != nil },
+          isThin: parent.outline.kind == .latency
+            && CaseOutline.isThin(String(name.dropFirst(parent.name.count + 1)), of: items))
       }
     }
   }

@@ -16,7 +16,7 @@ enum Interruption {
 
   /// The signal that arrived; 0 if none did.
   private static let arrived = Atomic<Int32>(0)
-  /// When it arrived, in nanoseconds.
+  /// When the first one arrived, in nanoseconds; 0 if none did. Set before the other, so that a second signal on another thread finds it.
   private static let time = Atomic<UInt64>(0)
 
   /// From now on, the signals are noted.
@@ -32,9 +32,10 @@ enum Interruption {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     let nanoseconds = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    if arrived.exchange(number, ordering: .relaxed) == 0 {
-      time.store(nanoseconds, ordering: .relaxed)
-    } else if nanoseconds - time.load(ordering: .relaxed) > 500_000_000 {
+    let first = time.compareExchange(expected: 0, desired: nanoseconds, ordering: .relaxed)
+    arrived.store(number, ordering: .relaxed)
+    // It may be later than this one, which was then interrupted.
+    if !first.exchanged, nanoseconds > first.original, nanoseconds - first.original > 500_000_000 {
       signal(number, SIG_DFL)
       // When the handler has returned.
       raise(number)

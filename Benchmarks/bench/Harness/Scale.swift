@@ -52,7 +52,7 @@ enum ScaleShape: Sendable {
   /// They are made, get one action each, and end. Measures what each costs while it is idle.
   case idle
   /// They get ten actions each, from eight threads, which is a figure of its own: the first action of each is among them. Then ten
-  /// more, and again as long as a repetition is too short.
+  /// more, or a multiple of ten that takes longer than a time slice; and again as long as a repetition is too short.
   case busy
   /// The same, with more actions for each while there are few: otherwise the threads' start would be measured.
   case growing
@@ -62,6 +62,8 @@ enum ScaleShape: Sendable {
   private static let rounds = 10
   /// How often a repetition that is too short sends its actions at most: few members would need very many threads.
   private static let mostStints = 100
+  /// The least nanoseconds of a stint: several time slices.
+  private static let leastStint = 10_000_000.0
   /// The least number of actions of `growing`.
   private static let leastActions = 100_000
   /// Nanoseconds after which an action must have been lost.
@@ -183,7 +185,10 @@ enum ScaleShape: Sendable {
     try population.make()
     // By itself: a fast subject repeats the others more often, so what its members do once would cost it a smaller share.
     let first = try stint(population, request, rounds: 0..<rounds, threads: threads)
-    let (nanoseconds, done) = try stints(population, request, after: rounds, rounds: rounds, threads: threads)
+    // Threads that have done their part before their time slice ends run one after the other, and never meet at a member.
+    let longer = rounds * max(1, Int((leastStint / first).rounded(.up)))
+    let (nanoseconds, done) = try stints(
+      population, request, after: rounds, rounds: longer, threads: threads)
     let peak = knowsPeak ? MemoryUse.peak : nil
     try population.check(done, count: count)
 

@@ -10,7 +10,8 @@ enum Header {
 
   private static func lengths(_ run: RunDescription, _ options: Options) -> String {
     let each = FigureFormat.number(options.seconds / Double(options.repetitions))
-    return "\(options.repetitions) repetitions of about \(each) s for each figure"
+    return
+      "\(options.repetitions) repetitions of about \(each) s for each figure, and four times as long with readers and with a consumer that sleeps"
       + (options.quick ? " (a smoke run: the figures mean little)" : "")
       + (run.configuration.map { ", \($0) build" } ?? "")
   }

@@ -59,21 +59,26 @@ struct ResultsFolder {
   }
 }
 
-/// Shows a ``LiveView`` on standard error: one line that changes on a terminal, and otherwise a line for each group.
+/// Shows a ``LiveView`` on standard error: one line that changes on a terminal, and otherwise a line for each group in the first round,
+/// and for each further round.
 final class Progress {
   private let isTerminal = isatty(STDERR_FILENO) == 1
   private let start = bl_now_ns()
   private var view: LiveView
+  private var roundOfLog = 0
 
-  init(plannedSeconds: [Double]) {
-    view = LiveView(plannedSeconds: plannedSeconds)
+  init(_ groups: [Group], _ options: Options) {
+    view = LiveView(plannedSeconds: groups.map { $0.plannedSeconds(options) }, rounds: options.repetitions)
   }
 
   private var elapsed: Double { Double(bl_now_ns() - start) / 1e9 }
 
-  func enter(_ index: Int, _ title: String) {
-    view.enter(index, title)
-    if !isTerminal { StandardError.write(view.logLine(elapsed: elapsed) + "\n") }
+  func enter(_ index: Int, _ title: String, round: Int) {
+    view.enter(index, title, round: round)
+    if !isTerminal, round == 1 || round != roundOfLog {
+      StandardError.write(view.logLine(elapsed: elapsed) + "\n")
+    }
+    roundOfLog = round
   }
 
   func show(_ placement: CorePlacement) {

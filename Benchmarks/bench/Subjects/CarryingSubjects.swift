@@ -91,8 +91,6 @@ final class CarryingReactorSubject<Action: CarryingAction>: FanInSubject {
 
 /// The same behind `Synchronization.Mutex`: a function takes the action, and handles it under the lock.
 final class CarryingMutexBaseline<Action: CarryingAction>: FanInSubject {
-  static var chunk: Int { 512 }
-
   private let state: Mutex<Tally>
 
   init(_ setup: SubjectSetup) { state = Mutex(Tally(inspector: setup.inspector)) }

@@ -198,11 +198,24 @@ final class JournalReplySubject: FanInSubject {
   }
 }
 
-/// What a program does without a journal: a mutex, and one transaction of SQLite for each action.
+/// How many actions share a transaction.
+protocol TransactionSize {
+  static var actions: Int { get }
+}
+/// A caller that waits until its action is on the disk can do no more than one.
+enum OneAction: TransactionSize {
+  static var actions: Int { 1 }
+}
+/// As a journal takes together what has arrived while it wrote.
+enum ManyActions: TransactionSize {
+  static var actions: Int { 1024 }
+}
+
+/// What a program does without a journal: a mutex, and transactions of SQLite.
 ///
 /// `@unchecked Sendable`: the connection and the state are used under the mutex.
-final class SQLiteBaseline: FanInSubject, @unchecked Sendable {
-  static var chunk: Int { 16 }
+final class SQLiteBaseline<Size: TransactionSize>: FanInSubject, @unchecked Sendable {
+  static var chunk: Int { max(16, Size.actions) }
   private let directory: JournalDirectory
   private let lock = SystemMutex(())
   private var connection: OpaquePointer?
@@ -228,14 +241,21 @@ final class SQLiteBaseline: FanInSubject, @unchecked Sendable {
 
   func produce(producer: Int, values: Range<UInt64>) {
     var bytes = [UInt8](repeating: UInt8(producer), count: 64)
-    for value in values {
-      bytes[1] = UInt8(truncatingIfNeeded: value)
+    var rest = values
+    while !rest.isEmpty {
+      let together = rest.prefix(Size.actions)
+      rest = rest.dropFirst(Size.actions)
       lock.withLock { _ in
-        // Nil: the bytes live until the statement is stepped.
-        sqlite3_bind_blob(insert, 1, bytes, Int32(bytes.count), nil)
-        guard sqlite3_step(insert) == SQLITE_DONE else { return }
-        sqlite3_reset(insert)
-        tally.reduce(Item(producer: UInt64(producer), value: value))
+        if Size.actions > 1 { sqlite3_exec(connection, "BEGIN", nil, nil, nil) }
+        for value in together {
+          bytes[1] = UInt8(truncatingIfNeeded: value)
+          // Nil: the bytes live until the statement is stepped.
+          sqlite3_bind_blob(insert, 1, bytes, Int32(bytes.count), nil)
+          guard sqlite3_step(insert) == SQLITE_DONE else { return }
+          sqlite3_reset(insert)
+        }
+        if Size.actions > 1, sqlite3_exec(connection, "COMMIT", nil, nil, nil) != SQLITE_OK { return }
+        for value in together { tally.reduce(Item(producer: UInt64(producer), value: value)) }
       }
     }
   }

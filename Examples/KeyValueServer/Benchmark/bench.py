@@ -2,13 +2,14 @@
 half of the rate that the first of them reaches with it: how long replies take. All servers have all keys of load.c by then, and have
 run it once at the rate that they reach themselves.
 
-Each repetition visits all servers one after the other, so that what else the machine does meets all of them; the first of
-the table begins, and another one follows it each time. Those that promises compare are visited in further repetitions, so that the
-promises can be decided. The tables have the medians. Other programs on the machine disturb throughput and latency much more than the
-processor time.
+Each repetition visits all servers one after the other, so that what else the machine does meets all of them. Another one begins
+each time, and every other repetition goes backwards, so that none always follows the same one. Those that promises compare are
+visited in further repetitions, so that the promises can be decided. The tables have the medians. Other programs on the machine
+disturb throughput and latency much more than the processor time.
 """
 
 import argparse
+import contextlib
 import math
 import os
 import re
@@ -124,8 +125,12 @@ class Comparison:
     def __init__(self, clients, names, cells):
         self.clients, self.names, self.cells = clients, names, cells
         self.rates_and_costs, self.latencies, self.memory = {}, {}, {}
-        # Half of what the first server reaches in this repetition.
+        # Half of what the first server reaches.
         self.half = None
+
+    def measure_half(self, server, load):
+        store_keys(server.connect())
+        self.half = run_load(load, server, self.clients, 0)[0] / 2
 
     def visit(self, name, server, load):
         for command, depth in self.cells:
@@ -134,9 +139,7 @@ class Comparison:
                 measure(server, command, depth, self.clients, count))
         store_keys(server.connect())
         # On each server, so that the run that counts finds all of them equally warm.
-        rate = run_load(load, server, self.clients, 0)[0]
-        if self.half is None:
-            self.half = rate / 2
+        run_load(load, server, self.clients, 0)
         self.latencies.setdefault(name, []).append(run_load(load, server, self.clients, self.half)[1:])
         self.memory.setdefault(name, []).append(resident_megabytes(server.process.pid))
 
@@ -204,7 +207,7 @@ def report(comparisons, repetitions, more, loads):
     yield (f"Medians of {repetitions} repetitions{further}: thousand requests per second · processor time of the server per request in µs; "
            f"then percentiles of the time of a reply in µs at half of the load that {first} carries without pipelining, and "
            "resident memory afterwards in MB.")
-    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], text=True, cwd=folder).strip()
+    commit = subprocess.check_output([os.path.join(folder, "../../../Scripts/commit-name")], text=True).strip()
     yield f"{processor()}, {os.cpu_count()} processors, load average {min(loads):.1f} to {max(loads):.1f}, commit {commit}."
     for comparison in comparisons:
         yield ""
@@ -256,21 +259,26 @@ def main():
     cells = [(command, int(depth)) for depth in options.depths.split(",") for command in options.commands.split(",")]
     comparisons = [Comparison(int(clients), names, cells) for clients in options.clients.split(",")]
     loads = []
+
+    @contextlib.contextmanager
+    def started(name):
+        with tempfile.TemporaryDirectory(dir=options.data) as data, \
+                Process(*(data if argument == "DATA" else argument for argument in servers[name]),
+                        reference=name.startswith("redis-server")) as server:
+            yield server
+
     with tempfile.TemporaryDirectory() as directory:
         load = build_load(directory)
         for repetition in range(options.repetitions + options.more):
             if repetition == options.repetitions:
                 names = [name for name in names if name in PROMISED]
             for comparison in comparisons:
-                comparison.half = None
-                others = names[1:]
-                turn = repetition % max(1, len(others))
-                for name in names[:1] + others[turn:] + others[:turn]:
+                with started(names[0]) as server:
+                    comparison.measure_half(server, load)
+                turn = repetition % len(names)
+                for name in (names[turn:] + names[:turn])[::-1 if repetition % 2 else 1]:
                     loads.append(os.getloadavg()[0])
-                    is_reference = name.startswith("redis-server")
-                    with tempfile.TemporaryDirectory(dir=options.data) as data, \
-                            Process(*(data if argument == "DATA" else argument for argument in servers[name]),
-                                    reference=is_reference) as server:
+                    with started(name) as server:
                         comparison.visit(name, server, load)
     lines = list(report(comparisons, options.repetitions, options.more, loads))
     print("\n".join(lines))
