@@ -28,10 +28,21 @@ public enum MainQueue {
 
 /// The standard error of the process.
 public enum StandardError {
-  /// Writes a text with one system call, so that the texts of two threads are not mixed. Any thread.
+  /// Writes a text with one system call, so that the texts of two threads are not mixed; with several if the system takes only a part, or
+  /// a signal comes. Any thread. It waits for a reader that is slow; what fails is left out.
   public static func write(_ text: String) {
     var text = text
-    text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)
+      while !rest.isEmpty {
+        let count = Glibc.write(STDERR_FILENO, rest.baseAddress, rest.count)
+        if count > 0 {
+          rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        } else if errno != EINTR {
+          return
+        }
+      }
+    }
   }
 }
 

@@ -15,8 +15,8 @@ open class TurnEnd: @unchecked Sendable {
   /// Whether this waits for a journal even if the other ends of the turn do not.
   open var waitsForJournal: Bool { false }
 
-  /// Whether no journal holds this back: see ``SettledTurnEnd``.
-  var isSettled: Bool { false }
+  /// Whether no journal holds this back, since it tells of nothing that the turn has changed.
+  open var isSettled: Bool { false }
 
   /// Called in place of ``run()`` if a journal cannot make the turn durable. The default calls ``run()``. A thread that owns no
   /// reactor.
@@ -57,7 +57,7 @@ package final class SettledTurnEnd: TurnEnd, @unchecked Sendable {
 
   package init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-  override var isSettled: Bool { true }
+  override package var isSettled: Bool { true }
 
   override package func run() { body() }
 }

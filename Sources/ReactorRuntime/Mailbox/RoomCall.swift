@@ -28,6 +28,9 @@ final class RoomCall: TurnEnd, Disposable, @unchecked Sendable {
     parts = SystemMutex(Parts(body: body, resumeNext: resumeNext))
   }
 
+  /// There is room, whatever becomes of the turn.
+  override var isSettled: Bool { true }
+
   /// Notes where it waits, unless it was called already. The thread that made it, before another one can withdraw it.
   func note(_ place: RoomLine.Place, of ticket: RoomTicket, in waiters: RoomWaiters) {
     parts.withLock { parts in

@@ -59,6 +59,9 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     @usableFromInline var expectsTransformedAction = false
     /// Whether the owner is inside reduce, transform(state) or the observers of `state`.
     @usableFromInline var isUpdatingState = false
+    /// Whether the owner is between two turns, and does what the first of them has left to do at its end: see
+    /// ``Runtime/runTurnEndsAsOwner()``.
+    @usableFromInline var isBetweenTurns = false
     /// Whether the owner calls the transforms of a reactor that has a state already. An observer that subscribes there is told
     /// the state when they are connected.
     @usableFromInline var isCallingTransforms = false

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ReactorCore
 
@@ -121,9 +122,12 @@ public final class HostedLoop: Sendable {
   deinit {
     // Not here if this is the middle of a turn or of a read: that of a sender which has woken the loop, and had the last reference by
     // then.
+    if !TurnMark.isSet { return shutdown() }
     let end = { @Sendable [stepper] in stepper.shutdown() }
-    if TurnMark.isSet, DedicatedThread.tryDetach(named: "reactor-closing", end) { return }
-    shutdown()
+    // At a limit of threads, the loop must end all the same.
+    if !DedicatedThread.tryDetach(named: "reactor-closing", end) {
+      DispatchQueue.global().async(execute: end)
+    }
   }
 
   /// For jobs, timers, counters and actors. It has no thread, so its `shutdown()` does not wait; ``shutdown()`` of the

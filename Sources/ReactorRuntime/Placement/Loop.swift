@@ -78,7 +78,8 @@ extension Loop {
   /// of the loop, with a state on demand, if the loop has to wait for the end of that read.
   ///
   /// A reactor that waits for its turn accepts actions until that begins, and the loop runs them. An action can be accepted and
-  /// refused afterwards, if its reactor was not yet handed to the loop when this was called. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
+  /// refused afterwards, if its reactor was not yet handed to the loop when this was called; also one that a turn of the loop sends to
+  /// it just then. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
   public func shutdown() {
     state.close()
     if thread != nil, !state.runsTurnsHere, waitForEnd() { join() }

@@ -137,7 +137,9 @@ extension Runtime {
       return closeAfterTransform(.state, endedWith: event.error, of: reactor)
     }
     pipelineReference.use { pipeline in
-      if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting, mayOvertake(pipeline.waiting.states) {
+      if isInTurn, !self.state.isChanging, !pipeline.progress.value.isBetweenTurns,
+        !pipeline.states.isEmitting, mayOvertake(pipeline.waiting.states)
+      {
         replaceState(state, pipeline)
       } else {
         enqueueStep(of: reactor, pipeline, replacingBy: state)
@@ -182,11 +184,13 @@ extension Runtime {
   }
 
   /// Whether the owner is in the middle of nothing that must end before it reduces a mutation that came through
-  /// transform(mutation). Besides `reduce` and what follows it, that is the replay of a state to a new observer. The
-  /// owner.
+  /// transform(mutation). Besides `reduce` and what follows it, that is the replay of a state to a new observer, and the end of a
+  /// turn. The owner.
   @inlinable
   func mayReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
-    !state.isChanging && !pipeline.progress.value.isUpdatingState && !pipeline.states.isEmitting
+    let progress = pipeline.progress.value
+    return !state.isChanging && !progress.isUpdatingState && !progress.isBetweenTurns
+      && !pipeline.states.isEmitting
   }
 
   /// Whether nothing of the same transform waits; or the reactor discards what waits, but completes the running action.

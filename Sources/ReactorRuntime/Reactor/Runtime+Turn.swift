@@ -174,7 +174,11 @@ extension Runtime {
   @inline(never)
   func runTurnEndsAsOwner() {
     state.publish()
-    mailbox.turnEnds.take().run()
+    let ends = mailbox.turnEnds.take()
+    // What they make a stream emit is of the next turn: reduced here, it would not be shown before its own replies leave.
+    pipelineReference.use { $0.progress.value.isBetweenTurns = true }
+    ends.run()
+    pipelineReference.use { $0.progress.value.isBetweenTurns = false }
   }
 
   /// Processes what is in the mailbox, up to the limit, and publishes the state; returns how many elements that were. The

@@ -28,6 +28,52 @@ import Testing
     #expect(stage.finish())
   }
 
+  /// Between two turns, since the first one was full: what the completion makes a stream emit is of the next turn, with its reply.
+  @Test func `a completion between two turns does not let a later reply leave before its state is shown`() {
+    let reactor = Answering()
+    let read = Record<Int>()
+    reactor.send(.listen)
+    reactor.ask({ .keep($0) }) { _ in
+      #expect(Threads.run(1) { _ in read.append(reactor.currentState) })
+    }
+    reactor.ask({ .flood($0) }) { _ in reactor.source.onNext(()) }
+    #expect(read.elements == [1])
+  }
+
+  /// Replies to the request that it has kept when its source emits, and counts that.
+  private final class Answering: Reactor {
+    enum Action: Sendable {
+      case listen
+      case keep(Reply<Int>)
+      /// Replies, and sends more than a turn takes.
+      case flood(Reply<Int>)
+      case tick
+    }
+    enum Mutation: Sendable { case answer }
+
+    let initialState = 0
+    let runtime = Runtime<Action, Mutation, Int>(reentrantCapacity: 4096)
+    let source = PublishSubject<Void>()
+    private let kept = Record<Reply<Int>>()
+
+    func mutate(action: Action) -> Observable<Mutation> {
+      switch action {
+      case .listen: return source.map { .answer }
+      case .keep(let reply): kept.append(reply)
+      case .flood(let reply):
+        reply(0)
+        for _ in 0..<3000 { send(.tick) }
+      case .tick: break
+      }
+      return .empty()
+    }
+
+    func reduce(into state: inout Int, mutation: Mutation) {
+      state += 1
+      kept.elements[0](0)
+    }
+  }
+
   @Test func `a completion after a turn from the mailbox finds the reactor without an owner`() {
     let reactor = Scripted()
     let reduced = Record<Int>()

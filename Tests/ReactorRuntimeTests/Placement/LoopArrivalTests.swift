@@ -53,6 +53,16 @@ import Testing
     #expect(members.allSatisfy { $0.currentState == 2 })
   }
 
+  @Test func `those that a turn sends to have their turns in the order in which it has sent`() throws {
+    let loop = try SteppedLoop()
+    let order = Record<Int>()
+    let members = (1...5).map { Member($0, on: loop.placement, order) }
+    let first = Member(0, on: loop.placement, order) { _ in for member in members { member.send(1) } }
+    first.send(1)
+    while loop.step() > 0 {}
+    #expect(order.elements == Array(0...5))
+  }
+
   @Test func `those that a loop owns have their turns before those that arrive`() throws {
     let loop = try SteppedLoop(turnLimit: 1)
     let order = Record<Int>()

@@ -31,6 +31,8 @@ extension LoopState {
             park(until: rounds.tasks.deadline)
           }
           emptyRounds = 0
+          // It has not slept: it waits for a claim that another thread is about to publish, which may need this processor.
+          if isClosed { DedicatedThread.yield() }
         } else {
           // One that cannot be released waits for a sender that is in the middle of a send.
           rounds.reactors.releasesQuiet = true
@@ -147,8 +149,9 @@ struct LoopRounds: ~Copyable, Sendable {
   @inline(never)
   mutating func takeContents(of loop: LoopState) {
     var contents = loop.inbox.takeContents()
-    // Moved out one by one: a copy would retain and release each.
+    // Moved out one by one, from the end: a copy would retain and release each.
     if !contents.reactors.isEmpty {
+      contents.reactors.reverse()
       reactors.accept(closing: false) { arrivals in
         while let reactor = contents.reactors.popLast() { arrivals.append(reactor) }
       }
