@@ -33,10 +33,12 @@ import Testing
     let reactor = Answering()
     let read = Record<Int>()
     reactor.send(.listen)
-    reactor.ask({ .keep($0) }) { _ in
-      #expect(Threads.run(1) { _ in read.append(reactor.currentState) })
-    }
-    reactor.ask({ .flood($0) }) { _ in reactor.source.onNext(()) }
+    reactor.ask(
+      { .keep($0) },
+      completion: { _ in
+        #expect(Threads.run(1) { _ in read.append(reactor.currentState) })
+      })
+    reactor.ask({ .flood($0) }, completion: { _ in reactor.source.onNext(()) })
     #expect(read.elements == [1])
   }
 
