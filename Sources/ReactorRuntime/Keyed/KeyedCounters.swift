@@ -26,7 +26,7 @@ public struct KeyedCounters: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var description: String {
-    "count \(count), made \(made), passivated \(passivated), removed \(removed), waiting \(waiting)"
+    "count \(count), ending \(ending), made \(made), passivated \(passivated), removed \(removed), waiting \(waiting)"
   }
 }
 

@@ -199,6 +199,10 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     ((isUse ? find(key) : nil) ?? findToRead(key))?.currentState
   }
 
+  /// The counters of a key's reactor, for reports: this is no use of it, so the time without a use goes on. Any thread. Returns nil if there
+  /// is none; it makes none.
+  public func counters(of key: Key) -> ReactorCounters? { findToRead(key)?.counters }
+
   /// The keys, in no order. Any thread; the shards are read one after the other, so a key that is added or removed meanwhile
   /// may be there or not.
   ///

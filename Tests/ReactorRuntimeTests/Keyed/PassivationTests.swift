@@ -62,6 +62,20 @@ import Testing
     #expect(sessions.passivate(idleFor: .zero) == 6)
   }
 
+  /// Otherwise nothing would ever be idle beside a report.
+  @Test func `a report of states and counters is no use of a reactor`() throws {
+    let sessions = store.makeSessions()
+    for key in 0..<3 { sessions.send(.note(key), to: key) }
+    store.advance(seconds: 10)
+    #expect(sessions.currentState(of: 0, isUse: false) != nil)
+    #expect(try #require(sessions.counters(of: 1)).processed == 1)
+    #expect(sessions.currentState(of: 2) != nil)
+    #expect(sessions.counters(of: 3) == nil)
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 2)
+    #expect(sessions.keys == [2])
+    #expect("\(sessions.counters)" == "count 1, ending 0, made 3, passivated 2, removed 0, waiting 0")
+  }
+
   /// As if the thread that starts the passivation were stopped for long right after it has scheduled the first timer.
   @Test func `the passivation by a loop goes on if its first timer fires at once`() throws {
     let hosted = try HostedLoop { hosted in
