@@ -98,7 +98,8 @@ import Testing
     #expect(store.madeKeys.elements == Array(0..<100))
     #expect(sessions.count == 100)
     #expect(sessions.keys.sorted() == Array(0..<100))
-    #expect(sessions.counters.description == "count 100, made 100, passivated 0, removed 0, waiting 0")
+    #expect(
+      sessions.counters.description == "count 100, ending 0, made 100, passivated 0, removed 0, waiting 0")
   }
 
   @Test func `reading makes no reactor`() {

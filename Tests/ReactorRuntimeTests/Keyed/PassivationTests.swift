@@ -24,7 +24,7 @@ import Testing
     sessions.send(.note(2), to: 1)
     #expect(Threads.yield { sessions.currentState(of: 1) == [1, 2] })
     #expect(store.madeKeys.elements == [1, 1])
-    #expect(sessions.counters.description == "count 1, made 2, passivated 1, removed 0, waiting 0")
+    #expect(sessions.counters.description == "count 1, ending 0, made 2, passivated 1, removed 0, waiting 0")
     #expect(stage.finish())
   }
 
@@ -252,7 +252,7 @@ import Testing
     #expect(isDone.wait())
     #expect(sessions.currentState(of: 1) == [3])
     #expect(store.keptKeys.elements == [])
-    #expect(sessions.counters.description == "count 1, made 2, passivated 0, removed 1, waiting 0")
+    #expect(sessions.counters.description == "count 1, ending 0, made 2, passivated 0, removed 1, waiting 0")
   }
 
   @Test func `a reactor that is removed before its state is kept counts as removed`() throws {
@@ -266,7 +266,7 @@ import Testing
     #expect(sessions.remove(1))
     #expect(loop.run())
     #expect(store.keptKeys.elements == [])
-    #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
+    #expect(sessions.counters.description == "count 0, ending 0, made 1, passivated 0, removed 1, waiting 0")
     // Now while its state is being kept.
     sessions.send(.note(2), to: 1)
     #expect(loop.run())
@@ -274,7 +274,7 @@ import Testing
     #expect(sessions.passivate(1))
     #expect(loop.run())
     #expect(store.keptKeys.elements == [1])
-    #expect(sessions.counters.description == "count 0, made 2, passivated 1, removed 1, waiting 0")
+    #expect(sessions.counters.description == "count 0, ending 0, made 2, passivated 1, removed 1, waiting 0")
     sessions.close()
     loop.shutdown()
   }

@@ -41,7 +41,7 @@ import Testing
         log.append("turn")
       }, to: 1)
     #expect(log.elements == ["make", "remove", "make", "turn", "remove", "make"])
-    #expect(sessions.counters.description == "count 1, made 3, passivated 0, removed 2, waiting 0")
+    #expect(sessions.counters.description == "count 1, ending 0, made 3, passivated 0, removed 2, waiting 0")
   }
 
   @Test func `a removal is told after the state that was being kept`() {
@@ -62,7 +62,7 @@ import Testing
     #expect(sessions.remove(1, .discard))
     #expect(loop.run())
     #expect(store.failures.elements == [.closed, .closed, .closed])
-    #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
+    #expect(sessions.counters.description == "count 0, ending 0, made 1, passivated 0, removed 1, waiting 0")
     sessions.close()
     loop.shutdown()
   }
@@ -79,7 +79,7 @@ import Testing
     #expect(!sessions.remove(1))
     mayEnd.open()
     #expect(isDone.wait())
-    #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
+    #expect(sessions.counters.description == "count 0, ending 0, made 1, passivated 0, removed 1, waiting 0")
   }
 
   @Test func `a removal is told while senders are told that their actions were discarded`() {
@@ -148,7 +148,7 @@ import Testing
     mayReturn.open()
     #expect(isDone.wait())
     #expect(log.elements == ["remove", "make"])
-    #expect(sessions.counters.description == "count 1, made 1, passivated 0, removed 0, waiting 0")
+    #expect(sessions.counters.description == "count 1, ending 0, made 1, passivated 0, removed 0, waiting 0")
   }
 
   @Test func `the removal of a key without a reactor leaves nothing behind`() throws {
