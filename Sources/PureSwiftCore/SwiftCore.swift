@@ -14,12 +14,16 @@ import RawCore
 ///   ``SwiftEventCount/notify()`` has a full fence, and ``SwiftEventCount/prepare()`` has its counterpart.
 /// - **A ring takes all of its memory at once**, since each word is written: the C core lets the system provide the memory of
 ///   a large ring as it is used.
+/// - **No request of later lines.** `rr_ring_publish` requests the lines of a later slot before it publishes
+///   (`rr_ring_prefetch`). Swift has no such instruction, so the stores of the producer that comes there wait for them.
+/// - **A fence where C has none.** What keeps retains before a store that publishes is for the compiler only in C
+///   (`atomic_signal_fence`). Here it is `atomicMemoryFence(ordering: .releasing)`: no instruction on x86-64, and a barrier
+///   of the processor on AArch64.
 /// - **No pause instruction.** ``pause()`` reads the clock instead.
 /// - **No futex.** ``SwiftEventCount`` parks threads on a mutex and a condition variable, around the same word. A notifier
 ///   touches them only if it finds the word armed.
 /// - **No eventfd.** The descriptor is one end of a pair of sockets.
-/// - **No thread pointer.** ``threadToken`` calls `pthread_self()`. The compiler assumes that its result is constant in a
-///   function, so this core must not be used in `async` functions, which may change threads.
+/// - **No thread pointer.** ``threadToken`` calls `pthread_self()`.
 public enum SwiftCore: Core {
   public typealias Ring = SwiftRing
   public typealias Lanes = SwiftLanes
@@ -30,7 +34,10 @@ public enum SwiftCore: Core {
 
   /// Glibc's handle of a thread. It is the address of the thread's control block, so it is unique among living threads
   /// and aligned to 64 bytes.
-  @inlinable
+  ///
+  /// Never inlined: Glibc declares `pthread_self()` as constant, so the compiler would call it once for a whole function, also for
+  /// one that is `async` and continues on another thread.
+  @inline(never)
   public static var threadToken: UInt64 { UInt64(pthread_self()) }
 
   /// Reads the monotonic clock, without a system call: 21 ns where the pause instruction takes 23. This writes to no

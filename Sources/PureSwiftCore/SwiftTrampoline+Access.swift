@@ -37,11 +37,11 @@ extension SwiftTrampoline {
     ).exchanged
   }
 
-  // Relaxed: only makes readers wait.
   /// Does nothing: every change costs one here.
   @inlinable
   public func giveUpBias() {}
 
+  // Relaxed: only makes readers wait.
   @inlinable
   public func holdReaders() { access.pointee.bitwiseOr(Self.hold, ordering: .relaxed) }
 

@@ -2,8 +2,8 @@ import Glibc
 import RawCore
 import Synchronization
 
-/// The trampoline of the pure-Swift core: `rr_trampoline.h` written with `Synchronization`
-/// atomics. Those files document the word, the diagram of its states, and why nothing is lost.
+/// The trampoline of the pure-Swift core: `rr_trampoline.h` written with `Synchronization` atomics. That file documents the
+/// word, the diagram of its states, and why nothing is lost.
 ///
 /// No thread keeps a pin between its reads, as `rr_readers.h` does: that needs an asymmetric fence.
 @frozen
