@@ -133,8 +133,9 @@ public enum SlotLimits {
     guard capacity > 0 else { throw .capacityIsZero }
     guard isPowerOfTwo(capacity) else { throw .capacityIsNotAPowerOfTwo }
     guard capacity <= Self.capacity else { throw .capacityIsTooLarge }
-    guard size > 0 else { throw .elementSizeIsZero }
-    guard size <= payload else { throw .elementIsTooLarge }
+    guard size != 0 else { throw .elementSizeIsZero }
+    // C has no negative sizes: there, such a size is a very large one.
+    guard (1...payload).contains(size) else { throw .elementIsTooLarge }
     guard alignment > 0, isPowerOfTwo(alignment), alignment <= Self.alignment else {
       throw .alignmentIsInvalid
     }

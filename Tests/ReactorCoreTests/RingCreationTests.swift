@@ -41,6 +41,15 @@ import Testing
     #expect(throws: CoreError.elementSizeIsZero) {
       _ = try CurrentCore.Ring(capacity: 2, size: 0, alignment: 8, startingAt: 0)
     }
+    for size in [-1, Int.min, SlotLimits.payload + 1] {
+      #expect(throws: CoreError.elementIsTooLarge) {
+        _ = try CurrentCore.Ring(capacity: 2, size: size, alignment: 8, startingAt: 0)
+      }
+      // What throws before a core is called.
+      #expect(throws: CoreError.elementIsTooLarge) {
+        try SlotLimits.check(capacity: 2, size: size, alignment: 8)
+      }
+    }
   }
 
   @Test(arguments: [1, 2, 4, 1024])
