@@ -202,7 +202,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ReactorCoreTests",
-      dependencies: ["FaultyPlatform", "PureSwiftCore", "ReactorCore", "TestSupport"],
+      dependencies: ["CReactorCore", "FaultyPlatform", "PureSwiftCore", "ReactorCore", "TestSupport"],
       swiftSettings: strictSwift),
     // AllocationTests runs the executable, and does not link it: see Benchmarks/allocations.
     .executableTarget(

@@ -53,7 +53,7 @@ import Testing
     #expect(trampoline.value.trySchedule() == false)
     #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.isOwner == false)
-    #expect(trampoline.value.raw.ownerToken != 0)
+    #expect(trampoline.value.raw.ownerToken == scheduledToken)
     let seen = Record<Bool>()
     #expect(
       Threads.run(1) { _ in
