@@ -22,6 +22,11 @@ public enum ThreadScope {
     }
   }
 
+  /// Whether the calling thread is inside of nothing.
+  @inlinable
+  @inline(__always)
+  public static var isEmpty: Bool { rr_thread_get_scope() == nil }
+
   /// Calls `body` outside of all objects that the calling thread is inside of, and without its open ``EmissionQueue``. For
   /// work that does not belong to what the thread is in the middle of.
   @inlinable

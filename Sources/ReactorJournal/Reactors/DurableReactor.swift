@@ -67,6 +67,8 @@ extension DurableReactor {
     guard let member = runtime.journal as? JournalMember else { return }
     member.beginRun(version: Self.schema.version)
     member.writer.append { mutation.encode(into: &$0) }
+    // The effects of `afterCommit` belong to the record from here on.
+    if !ThreadScope.isEmpty { CommitScope.noteRecord(by: runtime) }
   }
 
   @inlinable

@@ -16,6 +16,7 @@ extension Runtime {
     #endif
     switch event {
     case .next(let mutation):
+      if R.isDurable { CommitScope.arrive(at: self) }
       pipelineReference.use { pipeline in
         if isInTurn, mayTransformOrReduce(pipeline),
           stream.isNext(ignoringSupersededBy: pipeline.announcement)
@@ -44,7 +45,7 @@ extension Runtime {
     let waiting = stream.addWaiting()
     enqueueStep(
       of: reactor, onDequeue: { stream.removeWaiting(waiting) },
-      { [unowned self, unowned reactor] in
+      inCommitScopes(of: R.self) { [unowned self, unowned reactor] in
         if waiting.isSuperseded(by: pipeline.announcement) { return }
         if extraStages.contains(.discarding) {
           return reportDiscarded(.mutationNotDelivered(.closed), stream.action)
@@ -101,6 +102,7 @@ extension Runtime {
     guard case .next(let mutation) = event else {
       return closeAfterTransform(.mutation, endedWith: event.error, of: reactor)
     }
+    if R.isDurable { CommitScope.arrive(at: self) }
     pipelineReference.use { pipeline in
       if isInTurn, mayReduce(pipeline), mayOvertake(pipeline.waiting.mutations) {
         reduceAlone(mutation, of: reactor, pipeline)
@@ -119,7 +121,7 @@ extension Runtime {
     pipeline.waiting.mutations.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
-      { [unowned self, unowned reactor] in
+      inCommitScopes(of: R.self) { [unowned self, unowned reactor] in
         if extraStages.contains(.discarding) { return reportDiscarded(by: reportLost) }
         reduceAlone(mutation, of: reactor, pipeline)
       },
@@ -169,6 +171,16 @@ extension Runtime {
   func reportDiscarded(by reportLost: (SendError?) -> Void) {
     TurnMark.noteDiscarding()
     reportLost(.closed)
+  }
+
+  /// Returns a closure that calls `body` inside of the ``CommitScope``s that the calling thread is inside of now. For a reactor that
+  /// is not durable, returns `body` itself.
+  @inlinable
+  @inline(__always)
+  func inCommitScopes<R: Reactor<Action, Mutation, State>>(
+    of _: R.Type, _ body: @escaping @Sendable () -> Void
+  ) -> @Sendable () -> Void {
+    R.isDurable ? CommitScope.wrap(body) : body
   }
 
   // MARK: At once, or in a later turn

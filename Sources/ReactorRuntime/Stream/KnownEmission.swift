@@ -10,14 +10,14 @@ final class KnownEmission<Element: Sendable>: Emission, Disposable, @unchecked S
   private let elements: Observable<Element>
   private let observer: AnyObserver<Element>
   /// What the subscribing thread was inside of. The elements belong to the element that caused the subscription.
-  private let scopes: [SupersedeScope]
+  private let scopes: [PassedScope]
   @exclusivity(unchecked) private var index = 0
   private let isDisposed = Atomic(false)
 
   private init(_ elements: Observable<Element>, _ observer: AnyObserver<Element>) {
     self.elements = elements
     self.observer = observer
-    scopes = ThreadScope.objects(SupersedeScope.self)
+    scopes = ThreadScope.objects(PassedScope.self)
     super.init()
     // The elements pass later, when the element that caused the subscription has passed.
     for scope in scopes { scope.retainSignal() }
@@ -36,10 +36,11 @@ final class KnownEmission<Element: Sendable>: Emission, Disposable, @unchecked S
   }
 
   @usableFromInline
-  override func emit() { emit(inside: scopes[...]) }
+  override func emit() {
+    if scopes.isEmpty { emitNext() } else { PassedScope.enter(scopes[...]) { emitNext() } }
+  }
 
-  private func emit(inside scopes: ArraySlice<SupersedeScope>) {
-    if let scope = scopes.last { return ThreadScope.enter(scope) { emit(inside: scopes.dropLast()) } }
+  private func emitNext() {
     // Relaxed, here and below: as `Disposable.dispose()` says, a delivery that has begun may still be running.
     if isDisposed.load(ordering: .relaxed) { return }
     guard let element = elements.element(at: index) else { return observer.on(.completed) }

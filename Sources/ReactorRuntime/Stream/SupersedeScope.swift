@@ -26,7 +26,8 @@ import Synchronization
 /// A scope concerns one stream only, the one that `take(until:)` is part of. An element that passes and then
 /// gets into another stream, through a subject, is not superseded there.
 @usableFromInline
-final class SupersedeScope: Sendable {
+final class SupersedeScope: PassedScope, @unchecked Sendable {
+  // Unchecked like its superclass: what is added is constant, or an atomic.
   private let hasEnded = Atomic(false)
   private let signal = SingleAssignmentDisposable()
   /// How many need the signal: the subscription, each element that passes, and each that waits.
@@ -38,7 +39,8 @@ final class SupersedeScope: Sendable {
 
   /// Call it where `take(until:)` is subscribed to.
   @usableFromInline
-  init() {
+  override init() {
+    super.init()
     if let stream = ThreadScope.innermost(StreamIdentity.self) { _ = self.stream.setIfNil(stream) }
   }
 
@@ -83,12 +85,12 @@ final class SupersedeScope: Sendable {
   /// Keeps the signal subscribed to, for an element that passes, or that has passed and has to wait. Any thread.
   // Relaxed: nothing is published. If the count is 0 the stream was disposed of, and the element is one too late that ends there.
   @usableFromInline
-  func retainSignal() { signalUsers.wrappingAdd(1, ordering: .relaxed) }
+  override func retainSignal() { signalUsers.wrappingAdd(1, ordering: .relaxed) }
 
   /// Ends what ``retainSignal()`` began. Any thread.
   // Acquire and release: the last one disposes, after all that the others did.
   @usableFromInline
-  func releaseSignal() {
+  override func releaseSignal() {
     if signalUsers.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { signal.dispose() }
   }
 
