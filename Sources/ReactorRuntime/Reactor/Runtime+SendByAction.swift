@@ -3,7 +3,7 @@ import ReactorCore
 /// Sending through a weak reference to the reactor, as ``Reactor/action`` does.
 extension WeakReference {
   /// Sends an action as ``Reactor/send(_:)``, unless the reactor is gone. If the reactor goes away inside its own
-  /// `mutate`, it reduces nothing of what that returns.
+  /// `mutate`, it reduces nothing of what that returns. A durable reactor does not go away there: its journal records that first.
   @inlinable
   @inline(never)
   func send(_ action: Object.Action)
@@ -29,7 +29,8 @@ extension Runtime {
   ) {
     // No other variable may hold the reactor here: that would be one more reference.
     guard let mutations = acquireAndMutateOrSend(action, of: reactor.unsafelyUnwrapped) else { return }
-    if isKnownUniquelyReferenced(&reactor) {
+    // A durable reactor stays for its records, or the ends of this turn would tell of what nobody has recorded.
+    if !R.isDurable, isKnownUniquelyReferenced(&reactor) {
       finishTurnAndRelease(with: mutations, for: action, droppingLast: &reactor, of: weakly)
     } else {
       finishTurnAndRelease(with: mutations, for: action, of: reactor.unsafelyUnwrapped)
