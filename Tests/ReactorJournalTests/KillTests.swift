@@ -20,11 +20,7 @@ import Testing
     let seen = try #require(Acknowledgements(path: acknowledgements))
     var random = SplitMix64(seed: 16)
     for round in 0..<Self.rounds {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("journal-child")
-      process.arguments = [path, acknowledgements]
-      try process.run()
+      let process = try Self.startChild(path, acknowledgements)
       // On a busy machine, a child may always be killed before it has confirmed anything.
       if round % 3 == 2 {
         let before = seen.sum
@@ -43,6 +39,28 @@ import Testing
     }
     #expect((0..<Sequences.accounts).allSatisfy { seen[0, $0] > 0 && seen[1, $0] > 0 })
     #expect((0..<Sequences.accounts).allSatisfy { seen[shownBy: 0, $0] > 0 })
+  }
+
+  /// Not only the test looks for that, which is not there between most kills.
+  @Test(arguments: [false, true])
+  func `A process that does not find what was confirmed or shown ends with an error`(isShown: Bool) throws {
+    let folder = TemporaryFolder()
+    let seen = try #require(Acknowledgements(path: folder.file("seen")))
+    if isShown { seen[shownBy: 1, 2] = 5 } else { seen[1, 2] = 5 }
+    let process = try Self.startChild(folder.file("journal"), folder.file("seen"))
+    #expect(Threads.yield { !process.isRunning })
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 1)
+  }
+
+  private static func startChild(_ path: String, _ acknowledgements: String) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("journal-child")
+    process.arguments = [path, acknowledgements]
+    try process.run()
+    return process
   }
 
   private func check(_ path: String, _ seen: Acknowledgements, _ round: Int) throws {

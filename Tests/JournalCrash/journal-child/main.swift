@@ -39,7 +39,13 @@ do {
   let reactors = (0..<2).map { Sequences(journal, "sequences/\($0)") }
   for (index, reactor) in reactors.enumerated() {
     try reactor.recover()
-    if !reactor.currentState.isWhole { end("the recovered state is not whole") }
+    let state = reactor.currentState
+    if !state.isWhole { end("the recovered state is not whole") }
+    // In each process: the next one continues from what it has found, so that a number that was lost is soon there again.
+    for (account, number) in state.numbers.enumerated() {
+      if number < seen[index, account] { end("a confirmed action is lost") }
+      if number < seen[shownBy: index, account] { end("a state that was shown is lost") }
+    }
     _ = reactor.state.subscribe(onNext: { state in
       for account in 0..<Sequences.accounts { seen[shownBy: index, account] = state.numbers[account] }
     })
