@@ -54,6 +54,72 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// The newest one cannot be decoded, which is noted in the store.
+  @Test func `An error of the disk beside a snapshot that cannot be used has its reason, too`() async throws {
+    let folder = TemporaryFolder()
+    let disk = Disk()
+    func makeStore() -> SQLiteStore {
+      SQLiteStore(
+        path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
+    }
+    do {
+      let journal = try Journal(store: makeStore())
+      let ledger = Ledger(journal)
+      for _ in 0..<2 {
+        try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+        try await journal.compact()
+      }
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+      try journal.end()
+      let store = makeStore()
+      let end = try store.open()
+      // SQLite cannot keep it in memory, so whatever reads it again needs the disk.
+      let useless = JournalSnapshot(
+        entry: 1, position: end.position, version: 1, bytes: [UInt8](repeating: 0xFF, count: 9_000_000))
+      try store.commit(nil, entries: [], snapshots: [useless])
+      store.close()
+    }
+    var (call, failures, isOver) = (0 as UInt64, 0, false)
+    while !isOver {
+      let journal = try Journal(store: makeStore())
+      let ledger = Ledger(journal)
+      disk.fail(at: disk.calls + call, SD_ERROR)
+      let before = disk.calls
+      do throws(JournalError) {
+        try ledger.recover()
+        #expect(ledger.currentState.total == 3)
+        isOver = disk.calls <= before + call
+      } catch {
+        failures += 1
+        #expect(isInputOutputError(error), "call \(call): \(error)")
+        #expect(journal.failure == error, "call \(call)")
+      }
+      disk.repair()
+      try journal.end()
+      call += 150
+    }
+    #expect(failures > 5)
+    withExtendedLifetime(disk) {}
+  }
+
+  /// As an error would be that nobody was told of.
+  @Test func `A journal whose store refuses everything tells of the error of the store`() async throws {
+    let store = FencedByReading(InMemoryStore())
+    let failures = Record<JournalError>()
+    var configuration = JournalConfiguration()
+    configuration.onFailure = { failures.append($0) }
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal)
+    try ledger.recover()
+    store.fence()
+    await #expect(throws: DurabilityError.notWritten(FencedByReading.error)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    #expect(Threads.yield { failures.elements == [FencedByReading.error] })
+    #expect(journal.failure == FencedByReading.error)
+    try journal.end()
+  }
+
   @Test func `A commit that waits for a recovery gets the reason of its failure`() async throws {
     let contents = InMemoryStore()
     do {
@@ -98,6 +164,11 @@ private final class FencedByReading: JournalStore {
   var isReading: Bool { readingBegan.load(ordering: .sequentiallyConsistent) }
 
   func failRead() { mayFail.store(true, ordering: .sequentiallyConsistent) }
+
+  /// Makes it refuse everything.
+  func fence() { isFenced.store(true, ordering: .sequentiallyConsistent) }
+
+  var failure: JournalError? { isFenced.load(ordering: .sequentiallyConsistent) ? Self.error : nil }
 
   private func check() throws(JournalError) {
     if isFenced.load(ordering: .sequentiallyConsistent) { throw .fenced }

@@ -92,7 +92,11 @@ extension Journal {
         return try body(&log)
       }
       switch result {
-      case .failure(.diskFull), .failure(.fenced), .success: break
+      case .failure(.diskFull), .success: break
+      case .failure(.fenced):
+        guard let reason = store.failure else { break }
+        fail(reason)
+        return .failure(reason)
       case .failure(let error): fail(error)
       }
       return result
@@ -200,7 +204,14 @@ extension Journal {
     while true {
       do {
         return try log.withLock { log in
-          Result { () throws(JournalError) in try log.append(bytes, counts, extras, to: store) }
+          let result = Result { () throws(JournalError) in
+            try log.append(bytes, counts, extras, to: store)
+          }
+          // The store refuses it because of an earlier error, of which the journal may not have been told.
+          if case .failure(.fenced) = result, let reason = store.failure {
+            failureStore.withLock { _ = $0.note(reason) }
+          }
+          return result
         }.get()
       } catch .diskFull where !extras.isEmpty {
         // They can wait; the records cannot.

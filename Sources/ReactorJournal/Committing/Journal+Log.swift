@@ -162,7 +162,11 @@ extension Journal.Log {
     } catch .failed(let code, let message) {
       throw .failed(code: code, message: message)
     } catch {
-      return (false, error)
+      switch error {
+      // The store has ended: that is no damage of the records.
+      case .failed, .fenced: throw error
+      default: return (false, error)
+      }
     }
     return (examined < opened, nil)
   }

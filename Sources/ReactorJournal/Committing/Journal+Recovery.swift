@@ -43,7 +43,7 @@ extension Journal {
     _ recoveries: [any EntryRecovering], _ progress: ((RecoveryProgress) -> Void)?
   ) throws(JournalError) {
     if let failure { throw failure }
-    try log.withLock { log in
+    try log.withLock { log -> Result<Void, JournalError> in
       let result = Result { () throws(JournalError) in
         guard log.isOpen else { throw .fenced }
         for recovery in recoveries {
@@ -58,6 +58,10 @@ extension Journal {
       }
       // The store refuses everything now. What is wrong with the records of one reactor does not end the others.
       if case .failure(let error) = result, case .failed = error { fail(error) }
+      if case .failure(.fenced) = result, let reason = store.failure {
+        fail(reason)
+        return .failure(reason)
+      }
       return result
     }.get()
   }

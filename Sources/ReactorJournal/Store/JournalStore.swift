@@ -10,6 +10,10 @@ public protocol JournalStore: AnyObject, Sendable {
   /// default is no limit.
   var largestSnapshot: Int { get }
 
+  /// The first error after which the store refuses everything with ``JournalError/fenced``; nil if there was none. The journal reports
+  /// it as the reason of its end, even if no call has thrown it. The default is nil.
+  var failure: JournalError? { get }
+
   /// Opens the store for writing: makes sure that no other process has it open, and checks the end of the log.
   ///
   /// - Throws: ``JournalError/locked`` if another process has it open; the error of what is wrong with the log otherwise.
@@ -60,6 +64,8 @@ public protocol JournalStore: AnyObject, Sendable {
 
 extension JournalStore {
   public var largestSnapshot: Int { .max }
+
+  public var failure: JournalError? { nil }
 
   public func noteUseless(_ snapshot: JournalSnapshot) {}
 

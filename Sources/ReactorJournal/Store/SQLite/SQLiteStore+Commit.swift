@@ -25,6 +25,7 @@ extension SQLiteStore {
     for entry in entries {
       guard let until = entry.until else { continue }
       damagedSlots.subtract(SQLiteSchema.slots(of: entry.number))
+      for slot in SQLiteSchema.slots(of: entry.number) { readPositions[slot] = nil }
       if !entry.isRemovable(base: UInt64(next.base)) { retired.append((entry.number, until)) }
     }
     // Not before the transaction has succeeded. A snapshot has gone into one of its entry's damaged slots, if there was one.
@@ -80,6 +81,7 @@ extension SQLiteStore {
     connection.snapshots.reset()
     let older = positions[0] <= positions[1] ? slots.lowerBound : slots.upperBound
     let slot = damagedSlot(of: snapshot.entry) ?? older
+    readPositions[slot] = nil
     let position = Int64(snapshot.position)
     let version = Int64(snapshot.version)
     try connection.putSnapshot.run(

@@ -219,9 +219,8 @@ extension SQLiteStore {
   }
 
   public func noteUseless(_ snapshot: JournalSnapshot) {
-    for slot in SQLiteSchema.slots(of: snapshot.entry) {
-      // If it cannot be read any more, that notes the same.
-      if let found = try? readSnapshot(in: slot), found == snapshot { damagedSlots.insert(slot) }
+    for slot in SQLiteSchema.slots(of: snapshot.entry) where readPositions[slot] == snapshot.position {
+      damagedSlots.insert(slot)
     }
   }
 
@@ -241,6 +240,7 @@ extension SQLiteStore {
         damagedSlots.insert(slot)
         return nil
       }
+      readPositions[slot] = UInt64(position)
       return JournalSnapshot(
         entry: UInt32(slot / 2), position: UInt64(position), version: version, bytes: bytes)
     }

@@ -42,6 +42,10 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   private var lock: FileLock?
   private(set) var connection: SQLiteConnection?
   private var isFenced = false
+  /// The error after which the store refuses everything; nil if there was none, or if it is closed only.
+  public private(set) var failure: JournalError?
+  /// Whether the file had bytes, and had been a journal, before it was opened.
+  private var wasJournal = false
   private var commitsSinceCheckpoint = 0
   /// How many pages of an earlier process are in the log only, since the disk had no room for writing them back.
   private var leftPages = 0
@@ -56,6 +60,9 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
 
   /// The slots with a snapshot that was found damaged, or that the journal cannot use.
   var damagedSlots: Set<Int64> = []
+
+  /// The positions of the good snapshots that were read, by their slots.
+  var readPositions: [Int64: UInt64] = [:]
 
   /// Describes a store. ``open()`` makes the file if it is missing.
   ///
@@ -217,10 +224,14 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       return try body(connection)
     } catch {
       if error.primaryCode == SQLiteError.corrupt { throw .badChecksum(position: UInt64(position)) }
-      if access == .readWrite { isFenced = true }
-      guard SQLiteError.isInputOutput(error.code), position > 0 else { throw error.journalError }
-      throw .failed(
-        code: error.code, message: "The batch at position \(position) cannot be read: \(error.message)")
+      let isOfBatch = SQLiteError.isInputOutput(error.code) && position > 0
+      let reported: JournalError =
+        isOfBatch
+        ? .failed(
+          code: error.code, message: "The batch at position \(position) cannot be read: \(error.message)")
+        : error.journalError
+      if access == .readWrite { fence(reported) }
+      throw reported
     }
   }
 
@@ -267,10 +278,19 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       try body(connection)
     } catch {
       isFenced = true
-      guard error.isDiskFull, isUnchanged(connection) else { throw error.journalError }
+      guard error.isDiskFull, isUnchanged(connection) else {
+        fence(error.journalError)
+        throw error.journalError
+      }
       isFenced = false
       throw .diskFull
     }
+  }
+
+  /// Refuses everything from now on.
+  private func fence(_ error: JournalError) {
+    isFenced = true
+    failure = failure ?? error
   }
 
   /// Rolls a transaction back for which there was no space, and returns whether the log ends where it did.
