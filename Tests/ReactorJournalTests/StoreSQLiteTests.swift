@@ -126,12 +126,12 @@ import Testing
     let folder = TemporaryFolder()
     var store = try Self.fill(folder, batches: 200, size: 3000)
     store.close()
-    let size = try #require(fileSize(store.path))
+    let size = try #require(try fileSize(store.path))
     store = SQLiteStore(path: store.path)
     _ = try store.open()
     try store.removeBatches(before: 550)
     store.close()
-    #expect(try #require(fileSize(store.path)) < size / 8)
+    #expect(try #require(try fileSize(store.path)) < size / 8)
     store = SQLiteStore(path: store.path)
     let end = try store.open()
     #expect(end.base == 549)
@@ -182,14 +182,14 @@ import Testing
       let batch = StoreRun.batch(epoch: end.epoch, first: position, records: 1, size: 9)
       try store.commit(batch, entries: [], snapshots: [])
     }
-    let size = try #require(fileSize(store.path + "-wal"))
+    let size = try #require(try fileSize(store.path + "-wal"))
     #expect((SQLiteStore.commitsBeforeEarlyCheckpoint * page..<250 * page).contains(size))
     // Few large ones may be long.
     for position in 401...404 as ClosedRange<UInt64> {
       let batch = StoreRun.batch(epoch: end.epoch, first: position, records: 1, size: 400 * 4096)
       try store.commit(batch, entries: [], snapshots: [])
     }
-    #expect(try #require(fileSize(store.path + "-wal")) > 1024 * page)
+    #expect(try #require(try fileSize(store.path + "-wal")) > 1024 * page)
     #expect(try Self.firsts(store, from: 1).count == 404)
   }
 
@@ -305,8 +305,8 @@ import Testing
     #expect(try database.integer("PRAGMA auto_vacuum") == 2)
     #expect(try database.integer("PRAGMA page_size") == 4096)
     #expect(try database.integer("PRAGMA synchronous") == 3)
-    #expect(fileSize(store.path + "-wal") ?? 0 > 0)
-    #expect(fileSize(store.path + "-shm") == nil)
+    #expect(try fileSize(store.path + "-wal") ?? 0 > 0)
+    #expect(try fileSize(store.path + "-shm") == nil)
   }
 
   @Test(arguments: [ENOSPC, EDQUOT])
@@ -329,13 +329,13 @@ import Testing
   }
 }
 
-private func isUnknownFormat(_ error: any Error) -> Bool {
+func isUnknownFormat(_ error: any Error) -> Bool {
   if case .unknownFormat? = error as? JournalError { true } else { false }
 }
 
 /// The contents of a file.
 func bytes(of path: String) throws -> [UInt8] {
-  let size = try #require(fileSize(path))
+  let size = try #require(try fileSize(path))
   let descriptor = open(path, O_RDONLY)
   defer { close(descriptor) }
   return [UInt8](unsafeUninitializedCapacity: size) { $1 = read(descriptor, $0.baseAddress, size) }

@@ -252,7 +252,7 @@ import Testing
       #expect(saved.errors.contains("\(newPath) cannot be written"))
       #expect(saved.errors.contains(reason))
     }
-    #expect(fileSize(there + ".lock") == nil)
+    #expect(try fileSize(there + ".lock") == nil)
     #expect(try bytes(of: path) == before)
     withExtendedLifetime(holder) {}
     let missing = try Self.run("salvage", folder.file("missing"), folder.file("saved"))

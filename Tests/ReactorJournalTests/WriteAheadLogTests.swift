@@ -99,7 +99,7 @@ import Testing
       for suffix in ["", "-wal"] {
         try bytes(of: store.path + suffix).write(to: folder.file("\(life + 1)") + suffix)
       }
-      #expect(try #require(fileSize(store.path + "-wal")) < 150 * Self.frameSize)
+      #expect(try #require(try fileSize(store.path + "-wal")) < 150 * Self.frameSize)
       store.close()
     }
   }

@@ -30,20 +30,22 @@ struct NewFile {
   }
 
   private func checkIsFree() throws(JournalError) {
-    for name in [path, path + "-wal"] where fileSize(name) != nil {
-      throw .failed(code: 0, message: "There is a file at \(name) already.")
+    for name in [path, path + "-wal"] {
+      if try fileSize(name) != nil {
+        throw .failed(code: 0, message: "There is a file at \(name) already.")
+      }
     }
   }
 
   /// Gives the file its name, durably.
   private func publish() throws(JournalError) {
     // The store removes its log when that is written back.
-    guard fileSize(partialPath + "-wal") == nil else {
+    guard try fileSize(partialPath + "-wal") == nil else {
       throw .failed(code: 0, message: "\(partialPath) is not complete.")
     }
-    try Self.synchronize(partialPath)
+    try synchronize(partialPath)
     try giveName()
-    try Self.synchronize(folder)
+    try synchronize(folder(of: path))
   }
 
   /// Never replaces another file, which somebody may have made during the copy; but on a file system without links, it may if that
@@ -53,23 +55,12 @@ struct NewFile {
       unlink(partialPath)
       return
     }
-    guard errno == EPERM || errno == EOPNOTSUPP, fileSize(path) == nil, rename(partialPath, path) == 0 else {
+    guard errno == EPERM || errno == EOPNOTSUPP, try fileSize(path) == nil, rename(partialPath, path) == 0
+    else {
       throw .system("\(partialPath) cannot get the name \(path)")
     }
   }
 
   /// Removes the file that is not complete, and what is beside it.
   private func removeParts() { for suffix in ["", "-wal", ".lock"] { unlink(partialPath + suffix) } }
-
-  private var folder: String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
-  private static func synchronize(_ path: String) throws(JournalError) {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    if file < 0 { throw .system("\(path) cannot be opened") }
-    defer { close(file) }
-    if fsync(file) != 0 { throw .system("\(path) cannot be made durable") }
-  }
 }

@@ -53,6 +53,13 @@ struct FileLock: ~Copyable {
   /// Notes that the journal exists, so that an empty file is known to be a damaged one.
   func markComplete() { _ = write(descriptor, "1\n", 2) }
 
+  /// Takes that back, durably, before the journal is made anew: what a process that is killed meanwhile leaves is no damage.
+  func markIncomplete() throws(JournalError) {
+    guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else {
+      throw .system("The lock file cannot be changed")
+    }
+  }
+
   deinit {
     // Closing alone is not enough: a process that another thread has forked has a copy of the descriptor until it
     // executes its program, and would keep the lock until then.
@@ -62,15 +69,34 @@ struct FileLock: ~Copyable {
 }
 
 /// The size of a file in bytes; nil if there is none.
-func fileSize(_ path: String) -> Int? {
+///
+/// - Throws: Why it is not known whether there is one.
+func fileSize(_ path: String) throws(JournalError) -> Int? {
   var status = stat()
-  return stat(path, &status) == 0 ? Int(status.st_size) : nil
+  if stat(path, &status) == 0 { return Int(status.st_size) }
+  if errno == ENOENT { return nil }
+  throw .system("It cannot be found out whether there is a file at \(path)")
 }
 
 /// Whether a path is a symbolic link to a file that is not there.
-func isDanglingLink(_ path: String) -> Bool {
+func isDanglingLink(_ path: String) throws(JournalError) -> Bool {
   var status = stat()
-  return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK && fileSize(path) == nil
+  guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
+  return try fileSize(path) == nil
+}
+
+/// The folder of a file.
+func folder(of path: String) -> String {
+  guard let slash = path.lastIndex(of: "/") else { return "." }
+  return slash == path.startIndex ? "/" : String(path[..<slash])
+}
+
+/// Waits until the disk has what was written to a file, or the names in a folder.
+func synchronize(_ path: String) throws(JournalError) {
+  let file = open(path, O_RDONLY | O_CLOEXEC)
+  if file < 0 { throw .system("\(path) cannot be opened") }
+  defer { close(file) }
+  if fsync(file) != 0 { throw .system("\(path) cannot be made durable") }
 }
 
 /// Returns the path of a file itself, beside which SQLite keeps its log: beside a symbolic link to it there is none. If the file is not

@@ -99,7 +99,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       // SQLite would keep such a journal in a file that goes away with it.
       if path.isEmpty { throw .failed(code: ENOENT, message: "The path of the journal is empty.") }
       // SQLite would make the file behind the link, with its log there; the lock would be beside the link.
-      if vfs == nil, isDanglingLink(path) {
+      if vfs == nil, try isDanglingLink(path) {
         throw .failed(
           code: ENOENT, message: "The path of the journal is a symbolic link to a file that is not there.")
       }
@@ -113,6 +113,8 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       if access == .readWrite {
         try beginEpoch()
         if frames > 0 { try writeBack(frames) }
+        // The names of new files are durable before anything in them is confirmed. SQLite does that, too, but not if it fails.
+        if vfs == nil { try synchronize(folder(of: path)) }
       }
       lock?.markComplete()
       return JournalEnd(
@@ -140,10 +142,15 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     case .readWrite: lock = try .exclusive(path + ".lock")
     case .readOnly: lock = try .shared(path + ".lock")
     }
+    if vfs != nil { return }
+    let size = try fileSize(path)
+    wasJournal = lock?.isMarkedComplete == true && size != nil
     // SQLite would take an empty file for a new one, and remove its log.
-    guard vfs == nil, fileSize(path) ?? 0 == 0 else { return }
-    let wasComplete = lock?.isMarkedComplete == true && fileSize(path) != nil
-    guard !wasComplete, fileSize(path + "-wal") ?? 0 == 0 else { throw .unknownFormat("The file is empty.") }
+    guard size ?? 0 == 0 else { return }
+    guard !wasJournal, try fileSize(path + "-wal") ?? 0 == 0 else {
+      throw .unknownFormat("The file is empty.")
+    }
+    if access == .readWrite, lock?.isMarkedComplete == true { try lock?.markIncomplete() }
   }
 
   /// Reports commits that SQLite would overlook. Before it opens the file: it would write over them.
@@ -161,13 +168,15 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   ///
   /// - Returns: Also how many frames the log had, if the store is opened for writing. They are durable then.
   private func connect() throws(JournalError) -> (SQLiteConnection, frames: Int) {
+    let hasLog = try fileSize(path + "-wal") != nil
+    let name = try name()
     do throws(SQLiteError) {
-      var (database, isNew) = try openDatabase()
+      var (database, isNew) = try openDatabase(name, hasLog: hasLog)
       guard access == .readWrite else { return (try SQLiteConnection(database), 0) }
       let frames = try database.rewriteLog()
       if frames > 0 {
         database.close(checkpoints: false)
-        (database, isNew) = try openDatabase()
+        (database, isNew) = try openDatabase(name, hasLog: hasLog)
       }
       try SQLiteSchema.configureWriter(database)
       if isNew { try SQLiteSchema.create(in: database) }
@@ -183,22 +192,33 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   }
 
   /// Opens the file, and checks that it is a journal, or empty. Writes nothing.
-  private func openDatabase() throws(SQLiteError) -> (SQLiteDatabase, isNew: Bool) {
-    let hadLog = fileSize(path + "-wal") != nil
+  ///
+  /// - Parameters:
+  ///   - name: The file, as SQLite wants it.
+  ///   - hasLog: Whether it has a log.
+  private func openDatabase(_ name: String, hasLog: Bool) throws(SQLiteError) -> (SQLiteDatabase, isNew: Bool)
+  {
     let database = try SQLiteDatabase(name: name, isWritable: access == .readWrite, vfs: vfsName)
     try SQLiteSchema.configure(database)
     let isNew = access == .readWrite ? try SQLiteSchema.isEmpty(database) : false
-    if !isNew, let fault = try SQLiteSchema.fault(of: database) {
+    var fault: String?
+    if !isNew {
+      fault = try SQLiteSchema.fault(of: database)
+    } else if wasJournal {
+      // The tables of a new journal are in the log only, until that is written back.
+      fault = "The write-ahead log of the journal is missing."
+    }
+    if let fault {
       // SQLite has made an empty log for a database that uses one. If there was none before, it removes that.
-      database.close(checkpoints: access == .readWrite && !hadLog)
+      database.close(checkpoints: access == .readWrite && !hasLog)
       throw SQLiteError.notJournal(fault)
     }
     return (database, isNew)
   }
 
   /// The file as SQLite wants it. A reader must not make a log: if there is none, SQLite is told that nothing changes.
-  private var name: String {
-    guard access == .readOnly, fileSize(path + "-wal") ?? 0 == 0 else { return path }
+  private func name() throws(JournalError) -> String {
+    guard access == .readOnly, try fileSize(path + "-wal") ?? 0 == 0 else { return path }
     var name = "file:"
     for byte in path.utf8 {
       // What has a meaning in a URI, and what is only a part of a character.
