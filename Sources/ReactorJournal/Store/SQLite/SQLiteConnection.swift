@@ -99,11 +99,17 @@ struct SQLiteBatchRow {
   /// The position of its last record.
   var last: Int64 { first &+ count &- 1 }
 
+  /// Whether its integers can be those of a batch. If not, its ``last`` may be any number.
+  var isPossible: Bool {
+    first > 0 && SQLiteSchema.isPosition(first) && count > 0 && count <= Int64(UInt32.max)
+      && SQLiteSchema.isPosition(last) && SQLiteSchema.isPosition(epoch)
+  }
+
   /// Returns what is wrong if this row follows the end of `log`; nil if it does.
   func fault(after log: SQLiteLog, bytes: [UInt8]) -> JournalError? {
     guard first == log.position &+ 1 else { return .gap(position: UInt64(log.position) + 1) }
     let isChecked = log.isBaseChecksumKnown || log.position != log.base
-    guard count > 0, count <= Int64(UInt32.max), epoch >= 0,
+    guard isPossible,
       !isChecked || checksum == SQLiteSchema.checksum(log.checksum, first, count, epoch, blob: bytes)
     else { return .badChecksum(position: UInt64(first)) }
     return epoch < log.batchEpoch ? .epochWentBack(position: UInt64(first)) : nil

@@ -30,6 +30,9 @@ enum SQLiteSchema {
     return Int64(checksum.value)
   }
 
+  /// Whether a number can be a position, an epoch or a count of rows. No log gets as far as 2⁶², and a sum of two does not overflow.
+  static func isPosition(_ number: Int64) -> Bool { number >= 0 && number < 1 << 62 }
+
   /// A position as a negative number, and the other way round.
   static func negated(_ position: Int64) -> Int64 { ~position }
 

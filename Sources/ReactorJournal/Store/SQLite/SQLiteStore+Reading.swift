@@ -42,7 +42,8 @@ extension SQLiteStore {
       head.entryCount = row.integer(1)
       head.base = row.integer(2)
       head.baseChecksum = row.integer(3)
-      return row.integer(4) == head.rowChecksum && head.epoch >= 0 && head.base >= 0 ? head : nil
+      let isValid = [head.epoch, head.entryCount, head.base].allSatisfy { SQLiteSchema.isPosition($0) }
+      return row.integer(4) == head.rowChecksum && isValid ? head : nil
     }
   }
 
@@ -55,6 +56,7 @@ extension SQLiteStore {
       defer { rows.reset() }
       return try rows.next() ? SQLiteBatchRow(rows).first : nil
     }
+    if let first, !SQLiteSchema.isPosition(first) { throw .badChecksum(position: 0) }
     if let first { log.base = first - 1 } else { log.base = try lastKnownPosition() }
     log.isBaseChecksumKnown = log.base == 0
   }
@@ -86,7 +88,12 @@ extension SQLiteStore {
     }
     guard let last = rows.last else { return }
     if rows.count == 2 {
-      guard rows[0].last > log.base, rows[0].epoch >= 0 else {
+      guard rows[0].isPossible, rows[0].last > log.base else {
+        // The batches before it may be good.
+        if access == .readOnly {
+          _ = try walkToEnd()
+          throw .badChecksum(position: UInt64(log.position) + 1)
+        }
         throw .badChecksum(position: UInt64(log.base) + 1)
       }
       log.append(rows[0])
@@ -127,9 +134,7 @@ extension SQLiteStore {
         let rows = connection.batchSizesFrom
         return try rows.next() ? SQLiteBatchRow(rows) : nil
       }
-      guard let row, row.first == log.position &+ 1, row.count > 0, row.count <= Int64(UInt32.max) else {
-        return first
-      }
+      guard let row, row.first == log.position &+ 1, row.isPossible else { return first }
       first = row.first
       log.append(row)
     }
@@ -146,15 +151,15 @@ extension SQLiteStore {
         let number = rows.integer(0)
         let since = rows.integer(1)
         try rows.copyBlob(3, into: &name)
-        guard rows.integer(2) == SQLiteSchema.checksum(number, since, blob: name),
-          let entry = UInt32(exactly: number)
-        else { continue }
         let isRetired = since < 0
+        let place = isRetired ? SQLiteSchema.negated(since) : since
+        guard rows.integer(2) == SQLiteSchema.checksum(number, since, blob: name),
+          let entry = UInt32(exactly: number), SQLiteSchema.isPosition(place)
+        else { continue }
         entries.append(
           JournalEntryRow(
             number: entry, name: String(decoding: name, as: UTF8.self),
-            since: isRetired ? 0 : UInt64(since),
-            until: isRetired ? UInt64(SQLiteSchema.negated(since)) : nil))
+            since: isRetired ? 0 : UInt64(place), until: isRetired ? UInt64(place) : nil))
       }
     }
   }
@@ -235,7 +240,7 @@ extension SQLiteStore {
       var bytes: [UInt8] = []
       try rows.copyBlob(4, into: &bytes)
       guard rows.integer(3) == SQLiteSchema.checksum(slot, position, version, blob: bytes),
-        position >= 0, let version = UInt16(exactly: version)
+        SQLiteSchema.isPosition(position), let version = UInt16(exactly: version)
       else {
         damagedSlots.insert(slot)
         return nil

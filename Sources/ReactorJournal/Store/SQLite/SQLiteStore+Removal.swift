@@ -50,7 +50,7 @@ extension SQLiteStore {
       for _ in 0..<Self.removedBatches {
         guard bytes < Self.removedBytes, try rows.next() else { break }
         let row = SQLiteBatchRow(rows)
-        gap = row.first != next.base + 1 || row.count < 1 || row.last > log.position
+        gap = row.first != next.base + 1 || !row.isPossible || row.last > log.position
         guard !gap, UInt64(row.last) < position else { break }
         next.base = row.last
         next.baseChecksum = row.checksum
