@@ -137,9 +137,12 @@ import Testing
     for ledger in ledgers { for _ in 0..<10 { ledger.send(.deposit(account: 1, amount: 1)) } }
     #expect(isWriting.wait())
     journal.addWork { $0.mustStop = true }
+    let inMemory = journal.snapshots.withLock { $0.running }
     mayGoOn.open()
     try journal.end()
     // The first one, and those that were in memory.
+    #expect(inMemory > 0)
+    #expect(store.snapshots.count >= inMemory)
     #expect(store.snapshots.count < 50)
     #expect(store.batches.reduce(0) { $0 + Int($1.count) } == 2000)
   }

@@ -130,8 +130,10 @@ extension Journal {
       if !snapshots.isEmpty { commitNext(&taken.members, Extras(snapshots: snapshots)) }
       if !taken.extras.snapshots.isEmpty { hasWork.store(true, ordering: .sequentiallyConsistent) }
       if !taken.mustStop || hasWork.load(ordering: .sequentiallyConsistent) { continue }
-      if currentMembers.allSatisfy(\.isIdle) { break }
-      // A group is being applied on another thread, or waits there until a snapshot is encoded, which may take seconds.
+      let hasStates = failure == nil && self.snapshots.withLock { $0.isRunning }
+      if !hasStates, currentMembers.allSatisfy(\.isIdle) { break }
+      // A state is being encoded or checked, which may take seconds; or a group is being applied on another thread, or waits there
+      // for that.
       _ = wake.wait(timeoutNanoseconds: 1_000_000) { hasWork.load(ordering: .sequentiallyConsistent) }
       hasWork.store(true, ordering: .sequentiallyConsistent)
     }
@@ -263,8 +265,8 @@ extension Journal: Closeable {
     }
   }
 
-  /// Waits until the reactors have ended and everything is durable, and closes the store. Any thread, but not one of the
-  /// journal's or of its reactors' turns.
+  /// Waits until the reactors have ended, everything is durable, and the states that are being encoded are written, and closes the
+  /// store. Any thread, but not one of the journal's or of its reactors' turns.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     var unfinished: [Unfinished] = []
     for member in currentMembers { unfinished += member.bound?.finishClosing(before: deadline) ?? [] }

@@ -5,11 +5,14 @@ import ReactorRuntime
 /// the same load are due together.
 struct SnapshotQueue: Sendable {
   /// How many states are being encoded or wait for the committer.
-  private var running = 0
+  private(set) var running = 0
   /// Nil is one that was removed: the last reference to a member must not go under the lock.
   private var waiting: [JournalMember?] = []
   /// The index of the first one that waits.
   private var first = 0
+
+  /// Whether a state is being encoded or waits for the committer.
+  var isRunning: Bool { running > 0 }
 
   /// Adds a member, which must not wait already.
   mutating func append(_ member: JournalMember) { waiting.append(member) }
