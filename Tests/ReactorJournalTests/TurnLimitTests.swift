@@ -1,8 +1,9 @@
-import ReactorJournal
 import ReactorJournalTesting
 import ReactorRuntime
 import TestSupport
 import Testing
+
+@testable import ReactorJournal
 
 /// How much one turn records.
 @Suite struct TurnLimitTests {
@@ -29,6 +30,35 @@ import Testing
     #expect(Threads.yield { ledger.latestState.changes == 1000 })
     try Shutdown.close([journal], before: .now + .seconds(patience))
     expectSmallBatches(in: store)
+  }
+
+  /// A run of records has a size of 32 bits.
+  @Test func `A turn that records more than a run can have ends the journal, and nothing of it is written`()
+    async throws
+  {
+    let store = InMemoryStore()
+    var configuration = JournalConfiguration()
+    configuration.turnBytes = 1000
+    let journal = try Journal(store: store, configuration: configuration)
+    let shop = Shop(journal)
+    let mutations = [Ledger.Mutation](repeating: .added(account: 1, amount: 1), count: 100)
+    try await shop.sendDurably { .from(mutations.prefix(10)) }
+    let id = 5 as UInt128
+    var reason: JournalError?
+    do throws(DurabilityError) {
+      try await shop.sendDurably({ .from(mutations) }, id: id)
+    } catch {
+      if case .notWritten(let error) = error { reason = error }
+    }
+    let error = try #require(reason)
+    #expect("\(error)".contains("shop"))
+    #expect(journal.failure == error)
+    await #expect(throws: DurabilityError.notWritten(error)) {
+      try await shop.sendDurably { .from(mutations) }
+    }
+    #expect(shop.isClosed)
+    try journal.end()
+    #expect(store.batches.map(\.count) == [10])
   }
 
   private func makeJournal(_ store: InMemoryStore) throws -> Journal {

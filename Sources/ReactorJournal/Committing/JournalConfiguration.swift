@@ -56,6 +56,9 @@ public struct JournalConfiguration: Sendable {
   var batchBytes: Int { min(commitBytes, Self.rowLimit) }
   private static var rowLimit: Int { 1 << 28 }
 
+  /// How many bytes of records a turn may have: with those of a group, they fit into the 32 bits of a run's header.
+  var turnBytes = 1 << 31
+
   /// About what the journal and its reply need. What the asker keeps is not known.
   static var bytesOfEnd: Int { 128 }
 }

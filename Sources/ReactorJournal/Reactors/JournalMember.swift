@@ -211,6 +211,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   }
 
   @usableFromInline package func endTurn(_ ends: TurnEnds) {
+    if writer.byteCount > journal.configuration.turnBytes { failForLargeTurn() }
     let count = recordedInTurn
     if count > 0 { endRun(of: count) }
     let (refused, mustQueue) = shared.withLock { shared -> ((ends: HeldEnds, reason: JournalError)?, Bool) in
@@ -231,6 +232,17 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     if count > 0 { writer.clear() }
     if let (ends, reason) = refused { ends.refuseElsewhere(.notWritten(reason)) }
     if mustQueue { journal.enqueue(self) }
+  }
+
+  /// Ends the journal, since no store could take what the turn has recorded. Nothing of it is written.
+  private func failForLargeTurn() {
+    let error = JournalError.failed(
+      code: SQLiteError.tooBig,
+      message: "A turn of the reactor \"\(entry.name)\" has recorded \(writer.byteCount) bytes.")
+    writer.clear()
+    newRequests.removeAll()
+    shared.withLock { $0.failure = $0.failure ?? error }
+    journal.fail(error)
   }
 
   private func takeEnds(_ ends: TurnEnds) -> HeldEnds? {

@@ -23,6 +23,7 @@ struct SQLiteError: Error {
   static let corrupt = SQLITE_CORRUPT
   static let notDatabase = SQLITE_NOTADB
   static let readOnly = SQLITE_READONLY
+  static let tooBig = SQLITE_TOOBIG
 
   /// SQLITE_IOERR_WRITE, a macro that Swift does not import.
   static let writeFailed = SQLITE_IOERR | 3 << 8
