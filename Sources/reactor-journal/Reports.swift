@@ -15,8 +15,8 @@ func showInfo(_ path: String) throws(Failure) -> ExitStatus {
         print("  \(entry.name): retired at \(until)")
         continue
       }
-      let images = try store.readableSnapshots(of: entry.number).map { image in
-        "\(image.position) (version \(image.version), \(image.bytes.count) bytes)"
+      let images = try store.describeSnapshots(of: entry.number).map { image in
+        "\(image.position) (version \(image.version), \(image.byteCount) bytes)"
       }
       let text = images.isEmpty ? "none" : images.joined(separator: ", ")
       print("  \(entry.name): since \(entry.since), snapshots at \(text)")

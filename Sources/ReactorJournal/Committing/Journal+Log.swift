@@ -130,7 +130,7 @@ extension Journal.Log {
   /// Reads which snapshots the store keeps of an entry, unless that is known.
   mutating func readStored(of number: UInt32, _ store: any JournalStore) throws(JournalError) {
     if rows[number] == nil || stored[number] != nil { return }
-    stored[number] = try store.readSnapshots(of: number).map(\.position).sorted()
+    stored[number] = try store.readSnapshotPositions(of: number).sorted()
   }
 
   /// Whether ``examineSome(of:)`` can release records. O(number of entries).
@@ -159,8 +159,6 @@ extension Journal.Log {
         bytes += batch.bytes.count
         return bytes < Self.examinedBytes && examined < opened
       }
-    } catch .failed(let code, let message) {
-      throw .failed(code: code, message: message)
     } catch {
       switch error {
       // The store has ended: that is no damage of the records.

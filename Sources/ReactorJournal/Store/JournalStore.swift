@@ -47,6 +47,10 @@ public protocol JournalStore: AnyObject, Sendable {
   /// The snapshots of an entry, newest first. One that cannot be read is left out.
   func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot]
 
+  /// The positions of the snapshots of an entry, newest first, without those that cannot be read. The default calls
+  /// ``readSnapshots(of:)``; a store that can check a snapshot without holding the other one in memory should do so.
+  func readSnapshotPositions(of entry: UInt32) throws(JournalError) -> [UInt64]
+
   /// Removes some of the batches whose last position is before `position`, the oldest ones, or retired entries that have no records any
   /// more, or gives some of the space back. The journal calls it again and again, with commits in between, which wait for each call.
   /// So a call should take about as long as a commit.
@@ -68,6 +72,10 @@ extension JournalStore {
   public var failure: JournalError? { nil }
 
   public func noteUseless(_ snapshot: JournalSnapshot) {}
+
+  public func readSnapshotPositions(of entry: UInt32) throws(JournalError) -> [UInt64] {
+    try readSnapshots(of: entry).map(\.position)
+  }
 
   /// Removes all batches whose last position is before `position`, and gives their space back.
   public func removeBatches(before position: UInt64) throws(JournalError) {

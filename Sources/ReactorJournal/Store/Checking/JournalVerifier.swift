@@ -2,12 +2,18 @@
 package enum SalvageError: Error {
   case source(JournalError)
   case target(JournalError)
+
+  fileprivate var reason: JournalError {
+    switch self {
+    case .source(let reason), .target(let reason): reason
+    }
+  }
 }
 
 /// Examines journals that no process has open, and saves what is good of a damaged one.
 public enum JournalVerifier {
   /// Reads a whole journal and checks everything but the meaning of the records: each batch, its place, its records, its
-  /// entries, the snapshots. Changes nothing. O(size of the journal); one batch is in memory at a time.
+  /// entries, the snapshots. Changes nothing. O(size of the journal); one batch, or one snapshot, is in memory at a time.
   ///
   /// - Parameters:
   ///   - path: The journal's file.
@@ -24,7 +30,12 @@ public enum JournalVerifier {
     _ store: SQLiteStore, progress: (Double) -> Void = { _ in }
   ) throws(JournalError) -> JournalReport {
     defer { store.close() }
-    return try examine(store, try store.openDamaged(), progress: progress) { _ throws(JournalError) in }
+    let opened = try store.openDamaged()
+    do throws(SalvageError) {
+      return try examine(store, opened, progress: progress) { _ throws(JournalError) in }
+    } catch {
+      throw error.reason
+    }
   }
 
   /// Copies a journal up to its first fault into a new one: the batches, the entries that these know, and the snapshots of states
@@ -53,9 +64,7 @@ public enum JournalVerifier {
     do throws(SalvageError) {
       return try salvageOrTell(source, to: newPath, progress: progress)
     } catch {
-      switch error {
-      case .source(let reason), .target(let reason): throw reason
-      }
+      throw error.reason
     }
   }
 
@@ -67,13 +76,20 @@ public enum JournalVerifier {
     let opened: (end: JournalEnd, fault: JournalError?)
     do throws(JournalError) { opened = try source.openDamaged() } catch { throw .source(error) }
     // What is wrong with its contents is in the report.
+    var sourceError: JournalError?
     do throws(JournalError) {
       return try NewFile(newPath).write { path throws(JournalError) in
         let copy = SQLiteStore(path: path)
         defer { copy.close() }
-        return try self.copy(source, opened, to: copy, progress)
+        do throws(SalvageError) {
+          return try self.copy(source, opened, to: copy, progress)
+        } catch {
+          if case .source(let reason) = error { sourceError = reason }
+          throw error.reason
+        }
       }
     } catch {
+      if let sourceError { throw .source(sourceError) }
       throw .target(error)
     }
   }
@@ -81,8 +97,11 @@ public enum JournalVerifier {
   private static func copy(
     _ source: SQLiteStore, _ opened: (end: JournalEnd, fault: JournalError?), to copy: SQLiteStore,
     _ progress: (Double) -> Void
-  ) throws(JournalError) -> JournalReport {
-    try copy.beginCopy(of: source)
+  ) throws(SalvageError) -> JournalReport {
+    func write(_ body: () throws(JournalError) -> Void) throws(SalvageError) {
+      do throws(JournalError) { try body() } catch { throw .target(error) }
+    }
+    try write { () throws(JournalError) in try copy.beginCopy(of: source) }
     let report = try examine(source, opened, progress: progress) { batch throws(JournalError) in
       try copy.commit(batch, entries: [], snapshots: [])
     }
@@ -90,25 +109,32 @@ public enum JournalVerifier {
       if let until = entry.row.until {
         var (row, retired) = (entry.row, entry.row)
         (row.until, retired.until) = (nil, min(until, report.position))
-        try copy.commit(nil, entries: [row, retired], snapshots: [])
+        try write { () throws(JournalError) in try copy.commit(nil, entries: [row, retired], snapshots: []) }
         continue
       }
-      let images = try source.readableSnapshots(of: entry.row.number).filter {
-        $0.position <= report.position
+      try write { () throws(JournalError) in try copy.commit(nil, entries: [entry.row], snapshots: []) }
+      for slot in SQLiteSchema.slots(of: entry.row.number) {
+        let snapshot: JournalSnapshot?
+        do throws(JournalError) {
+          snapshot = try source.readableSnapshot(in: slot)
+        } catch {
+          throw .source(error)
+        }
+        guard let snapshot, snapshot.position <= report.position else { continue }
+        try write { () throws(JournalError) in try copy.commit(nil, entries: [], snapshots: [snapshot]) }
       }
-      try copy.commit(nil, entries: [entry.row], snapshots: images)
     }
-    try copy.endCopy()
+    try write { () throws(JournalError) in try copy.endCopy() }
     return report
   }
 
   /// Reads a store to its end or its first fault.
   ///
-  /// - Parameter body: Is called with each good batch. What it throws is not a fault of the store.
+  /// - Parameter body: Is called with each good batch. What it throws is not a fault of the store, but one of the target.
   private static func examine(
     _ store: SQLiteStore, _ opened: (end: JournalEnd, fault: JournalError?), progress: (Double) -> Void,
     _ body: (borrowing JournalBatch) throws(JournalError) -> Void
-  ) throws(JournalError) -> JournalReport {
+  ) throws(SalvageError) -> JournalReport {
     let end = opened.end
     var report = JournalReport(
       base: end.base, position: end.base, epoch: end.epoch, entries: end.entries.map { .init(row: $0) })
@@ -136,14 +162,14 @@ public enum JournalVerifier {
     } catch {
       report.fault = error
     }
-    if let failure { throw failure }
+    if let failure { throw .target(failure) }
     if case .failed = opened.fault {
       // Entries that the disk cannot read are why records are of no known entry.
       if case .malformed = report.fault { report.fault = nil }
       // Batches that it cannot read are why there are snapshots of later positions.
       report.fault = report.fault ?? opened.fault
     }
-    try examineSnapshots(store, &report)
+    do throws(JournalError) { try examineSnapshots(store, &report) } catch { throw .source(error) }
     // What the head says is wrong matters only if nothing else says where.
     report.fault = report.fault ?? opened.fault
     if opened.fault == nil, report.fault != nil { noteRecoverable(store, end, &report) }
@@ -154,10 +180,8 @@ public enum JournalVerifier {
     _ store: SQLiteStore, _ report: inout JournalReport
   ) throws(JournalError) {
     for index in report.entries.indices {
-      let images = try store.readableSnapshots(of: report.entries[index].row.number)
-      report.entries[index].snapshots = images.map {
-        .init(position: $0.position, version: $0.version, byteCount: $0.bytes.count)
-      }
+      let images = try store.describeSnapshots(of: report.entries[index].row.number)
+      report.entries[index].snapshots = images
       report.entries[index].damagedSnapshotCount = store.damagedSnapshotCount(
         of: report.entries[index].row.number)
       guard report.fault == nil else { continue }

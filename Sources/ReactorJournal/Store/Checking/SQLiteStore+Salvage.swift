@@ -15,19 +15,36 @@ extension SQLiteStore {
   package func readableSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
     var found: [JournalSnapshot] = []
     for slot in SQLiteSchema.slots(of: entry) {
-      // A damaged page of one snapshot must not hide the other, nor one that the disk cannot read.
-      do throws(JournalError) {
-        if let snapshot = try readSnapshot(in: slot) { found.append(snapshot) }
-      } catch .badChecksum {
-        damagedSlots.insert(slot)
-      } catch .failed(let code, _) where access == .readOnly && SQLiteError.isInputOutput(code) {
-        damagedSlots.insert(slot)
-      }
+      if let snapshot = try readableSnapshot(in: slot) { found.append(snapshot) }
     }
     return found.sorted { $0.position > $1.position }
   }
 
-  /// How many snapshots of an entry were found damaged. After ``readableSnapshots(of:)``.
+  /// The same without their bytes: one is in memory at a time.
+  package func describeSnapshots(of entry: UInt32) throws(JournalError) -> [JournalReport.Snapshot] {
+    var found: [JournalReport.Snapshot] = []
+    for slot in SQLiteSchema.slots(of: entry) {
+      guard let snapshot = try readableSnapshot(in: slot) else { continue }
+      found.append(
+        .init(position: snapshot.position, version: snapshot.version, byteCount: snapshot.bytes.count))
+    }
+    return found.sorted { $0.position > $1.position }
+  }
+
+  /// The snapshot in a slot; nil if there is none that can be read.
+  func readableSnapshot(in slot: Int64) throws(JournalError) -> JournalSnapshot? {
+    // A damaged page of one snapshot must not hide the other, nor one that the disk cannot read.
+    do throws(JournalError) {
+      return try readSnapshot(in: slot)
+    } catch .badChecksum {
+      damagedSlots.insert(slot)
+    } catch .failed(let code, _) where access == .readOnly && SQLiteError.isInputOutput(code) {
+      damagedSlots.insert(slot)
+    }
+    return nil
+  }
+
+  /// How many snapshots of an entry were found damaged. After one of these functions.
   func damagedSnapshotCount(of entry: UInt32) -> Int {
     SQLiteSchema.slots(of: entry).count { damagedSlots.contains($0) }
   }

@@ -67,7 +67,7 @@ extension SQLiteStore {
     try readEntries(into: &entries)
     var last: UInt64 = 0
     for entry in entries {
-      let positions = try readableSnapshots(of: entry.number).map(\.position)
+      let positions = try describeSnapshots(of: entry.number).map(\.position)
       last = max(last, entry.since, entry.until ?? 0, positions.max() ?? 0)
     }
     return Int64(last)
@@ -216,13 +216,22 @@ extension SQLiteStore {
 
   public func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
     let found = try readableSnapshots(of: entry)
-    // The log has lost its end.
-    if found.contains(where: { $0.position > log.position }) {
-      throw .gap(position: UInt64(log.position) + 1)
-    }
+    try checkPositions(found.map(\.position))
     return found
   }
 
+  public func readSnapshotPositions(of entry: UInt32) throws(JournalError) -> [UInt64] {
+    let positions = try describeSnapshots(of: entry).map(\.position)
+    try checkPositions(positions)
+    return positions
+  }
+
+  /// Throws if the log has lost its end: a snapshot contains later records.
+  private func checkPositions(_ positions: [UInt64]) throws(JournalError) {
+    if positions.contains(where: { $0 > log.position }) { throw .gap(position: UInt64(log.position) + 1) }
+  }
+
+  /// Reads nothing: an error of the disk would end the store, and nobody would be told.
   public func noteUseless(_ snapshot: JournalSnapshot) {
     for slot in SQLiteSchema.slots(of: snapshot.entry) where readPositions[slot] == snapshot.position {
       damagedSlots.insert(slot)
