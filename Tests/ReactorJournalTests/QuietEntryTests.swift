@@ -36,6 +36,28 @@ import Testing
     return base
   }
 
+  /// Otherwise ten thousand reactors that are made together, and used one after the other, read the log ten thousand times.
+  @Test
+  func `The first use of a reactor does not read what others have recorded since it was made`() async throws {
+    let reads = Record<Int>()
+    let intercepted = InterceptedStore(store, beforeReading: { reads.append(1) })
+    let journal = try Journal(store: intercepted)
+    let (quiet, busy) = (Ledger(journal, entry: "quiet"), Ledger(journal, entry: "busy"))
+    for _ in 0..<10 { try await busy.sendDurably(.deposit(account: 1, amount: 1)) }
+    let before = reads.elements.count
+    try await quiet.sendDurably(.deposit(account: 1, amount: 5))
+    #expect(reads.elements.count == before)
+    for _ in 0..<10 { try await busy.sendDurably(.deposit(account: 1, amount: 1)) }
+    try await quiet.sendDurably(.deposit(account: 1, amount: 2))
+    #expect(quiet.currentState.total == 7)
+    try journal.end()
+    // Another process knows only by reading what an entry has.
+    let next = try Journal(store: store)
+    let again = [Ledger(next, entry: "quiet"), Ledger(next, entry: "busy")]
+    #expect(again.map(\.currentState.total) == [7, 20])
+    try next.end()
+  }
+
   @Test
   func `An entry without records behind its older snapshot keeps none of others, though it is not started`()
     async throws

@@ -199,8 +199,8 @@ extension Journal.Log {
     return last
   }
 
-  /// Nil if it is not known.
-  private func hasMutations(_ number: UInt32, after position: UInt64) -> Bool? {
+  /// Whether an entry has mutations behind a position. Nil if it is not known: earlier processes may have recorded some.
+  func hasMutations(_ number: UInt32, after position: UInt64) -> Bool? {
     if lastMutations[number] ?? 0 > position { return true }
     return position < opened && examined < opened ? nil : false
   }

@@ -159,6 +159,9 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
       growth.snapshotBytes = snapshot.bytes.count
       break
     }
+    // Otherwise each of many reactors that are made together, and used one after the other, would read all that the others have
+    // recorded.
+    if log.hasMutations(entry.number, after: position) == false { position = log.end.position }
     start = position
     // Otherwise a missing record would be reported, which hides why it is needed.
     if start < log.end.base, let newest = snapshots.first {
