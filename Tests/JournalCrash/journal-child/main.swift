@@ -35,6 +35,7 @@ guard arguments.count == 3, let seen = Acknowledgements(path: arguments[2]) else
 }
 
 do {
+  let parent = getppid()
   let journal = try Journal(at: arguments[1], configuration: .busy)
   let reactors = (0..<2).map { Sequences(journal, "sequences/\($0)") }
   for (index, reactor) in reactors.enumerated() {
@@ -55,7 +56,8 @@ do {
       for account in 0..<Sequences.accounts {
         group.addTask {
           var number = reactor.latestState.numbers[account]
-          while true {
+          // A test that was itself killed kills nobody.
+          while getppid() == parent {
             // Some are only confirmed by the next one.
             for _ in 0..<(number % 3) {
               reactor.send(.next(account: account))
@@ -69,7 +71,7 @@ do {
       }
     }
     group.addTask {
-      while true {
+      while getppid() == parent {
         do { try await journal.compact() } catch { end("not compacted: \(error)") }
       }
     }
