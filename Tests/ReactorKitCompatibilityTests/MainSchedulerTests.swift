@@ -2,16 +2,6 @@ import ReactorKitCompatibility
 import TestSupport
 import Testing
 
-/// Lets the main queue run until `isTrue` returns true; returns false if it does not in time.
-@MainActor func eventually(_ isTrue: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(patience)
-  while !isTrue() {
-    if ContinuousClock.now > deadline { return false }
-    try? await Task.sleep(for: .milliseconds(1))
-  }
-  return true
-}
-
 /// Code for ReactorKit that keeps what `observe(on: MainScheduler.instance)` returns in a variable.
 @Suite struct MainSchedulerTests {
   final class LoginReactor: Reactor {

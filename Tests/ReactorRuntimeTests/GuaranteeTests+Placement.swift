@@ -47,7 +47,7 @@ extension GuaranteeTests {
         return .just(action)
       })
     #expect(Threads.run(4) { thread in for _ in 0..<50 { reactor.send(thread) } })
-    while isThere.elements.count < 200 { await Task.yield() }
+    #expect(await eventually { isThere.elements.count == 200 })
     #expect(isThere.elements.allSatisfy { $0 })
     #expect(!MainLoop.isCurrent)
   }

@@ -58,7 +58,7 @@
       let scope = ReactorObserving { [observed] in seen.append("\(observed.count) \(observed.isLoading)") }
       for number in 1...5 {
         observed.send(.load)
-        #expect(await eventuallyOnMain { seen.elements.last == "\(number) false" })
+        #expect(await eventually { seen.elements.last == "\(number) false" })
       }
       // Some of these, in this order: a run that comes late reads what is newest.
       var left = (["0 false"] + (0..<5).flatMap { ["\($0) true", "\($0 + 1) false"] })[...]
@@ -67,16 +67,6 @@
         #expect(left.popFirst() == text, "\(seen.elements)")
       }
       scope.dispose()
-    }
-
-    /// Gives the main actor back meanwhile.
-    @MainActor private func eventuallyOnMain(_ isTrue: () -> Bool) async -> Bool {
-      let deadline = ContinuousClock.now + .seconds(patience)
-      while !isTrue() {
-        if ContinuousClock.now > deadline { return false }
-        try? await Task.sleep(for: .milliseconds(1))
-      }
-      return true
     }
 
     @Test func `a run on another loop tells the other readers on the loop that shows the state`() throws {

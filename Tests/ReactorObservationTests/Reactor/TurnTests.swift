@@ -102,11 +102,7 @@
       #expect(observed.count == 0)
       blocked.open()
       // Gives the thread back meanwhile: with one processor, no other runs what tries again.
-      let deadline = ContinuousClock.now + .seconds(patience)
-      while observed.count == 0, ContinuousClock.now < deadline {
-        try await Task.sleep(for: .milliseconds(1))
-      }
-      #expect(observed.count == 1)
+      #expect(await eventually { observed.count == 1 })
     }
 
     @Test @MainActor func `on the main actor a send shows its state before it returns`() {

@@ -67,9 +67,9 @@ import Testing
         log.append("\(try await desk.ask { $0 })")
       } catch { log.append(Self.name(of: .failure(error))) }
     }
-    while desk.withCurrentState({ $0.isEmpty }) { await Task.yield() }
+    #expect(await eventually { desk.withCurrentState { !$0.isEmpty } })
     desk.close(closing)
-    #expect(await yield { log.elements == ["left"] })
+    #expect(await eventually { log.elements == ["left"] })
     task.cancel()
   }
 
@@ -133,16 +133,6 @@ import Testing
     }
     #expect(log.elements == ["not yet", "left"])
     #expect(desk.waitUntilEnded(before: .now + Self.soon))
-  }
-
-  /// Yields until `condition` holds. Does not block the thread, which the asking task may need.
-  private func yield(until condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + Self.soon
-    while !condition() {
-      if ContinuousClock.now > deadline { return false }
-      await Task.yield()
-    }
-    return true
   }
 
   private static func name(of result: Result<Int, AskError>) -> String {

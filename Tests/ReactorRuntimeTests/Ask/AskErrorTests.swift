@@ -95,8 +95,7 @@ import Testing
         }
       }
     }
-    // Not blocking: the task needs a thread of the pool.
-    while !isKept.isOpen { await Task.yield() }
+    #expect(await eventually { isKept.isOpen })
     kept.value.value = nil
     #expect(await task.value == "dropped")
   }
@@ -111,7 +110,7 @@ import Testing
         }
       }
     }
-    while isWaiting.elements.isEmpty { await Task.yield() }
+    #expect(await eventually { !isWaiting.elements.isEmpty })
     task.cancel()
     #expect(await task.value == "cancelled")
     account.send(.deposit(1))
@@ -216,7 +215,7 @@ import Testing
         }
       }
     }
-    while isAsking.elements.isEmpty || account.counters.waiting < 2 { await Task.yield() }
+    #expect(await eventually { !isAsking.elements.isEmpty && account.counters.waiting >= 2 })
     account.close(.discard)
     #expect(loop.run())
     #expect(await task.value == "closed")

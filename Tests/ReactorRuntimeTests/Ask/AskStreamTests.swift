@@ -61,18 +61,8 @@ import Testing
     return results
   }
 
-  /// Yields until `condition` holds. Does not block the thread, which the asking tasks may need.
-  private func yield(until condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(patience)
-    while !condition() {
-      if ContinuousClock.now > deadline { return false }
-      await Task.yield()
-    }
-    return true
-  }
-
   private func expect(_ results: Record<String>, _ name: String) async {
-    #expect(await yield { results.elements.count == 2 })
+    #expect(await eventually { results.elements.count == 2 })
     #expect(results.elements == [name, name])
   }
 
@@ -91,7 +81,7 @@ import Testing
     let stage = try Stage(placement)
     let reactor = Streaming(on: stage.placement)
     let results = ask(reactor) { .failLater($0) }
-    #expect(await yield { reactor.counters.processed == 2 })
+    #expect(await eventually { reactor.counters.processed == 2 })
     #expect(results.elements == [])
     reactor.source.onError(TestError())
     await expect(results, "dropped")
@@ -107,7 +97,7 @@ import Testing
     let reactor = Streaming(
       on: stage.placement, onFailure: { failure in kept.withLock { $0.append(failure) } })
     let results = ask(reactor) { .fail($0) }
-    #expect(await yield { kept.withLock { $0.count } == 2 })
+    #expect(await eventually { kept.withLock { $0.count } == 2 })
     #expect(results.elements == [])
     kept.withLock { $0 = [] }
     await expect(results, "dropped")
@@ -133,7 +123,7 @@ import Testing
     let reactor = Streaming(on: stage.placement)
     await expect(ask(reactor, before: .now + .milliseconds(20)) { .neverEnd($0) }, "timedOut")
     let results = ask(reactor) { .neverEnd($0) }
-    #expect(await yield { reactor.counters.processed == 4 })
+    #expect(await eventually { reactor.counters.processed == 4 })
     #expect(results.elements == [])
     reactor.close(closing)
     await expect(results, "closed")

@@ -62,7 +62,7 @@ let askedPlaces: [(PlacementUnderTest, SnapshotPolicy)] = PlacementUnderTest.all
     let stage = try Stage(placement)
     let account = BankAccount(on: stage.placement)
     let waiting = Task { try await account.ask { .waitFor(5, $0) } }
-    while account.withCurrentState({ $0.waiting.isEmpty }) { await Task.yield() }
+    #expect(await eventually { account.withCurrentState { !$0.waiting.isEmpty } })
     account.send(.deposit(3))
     account.send(.deposit(4))
     #expect(try await waiting.value == 7)
@@ -78,7 +78,7 @@ let askedPlaces: [(PlacementUnderTest, SnapshotPolicy)] = PlacementUnderTest.all
     let asking = Task {
       try await reactor.ask { reply in Scripted.Action(mutate: { kept.append(reply) }) }
     }
-    while kept.elements.isEmpty { await Task.yield() }
+    try #require(await eventually { !kept.elements.isEmpty })
     #expect(Threads.run(1) { _ in kept.elements[0](9) })
     #expect(try await asking.value == 9)
     #expect(stage.finish())

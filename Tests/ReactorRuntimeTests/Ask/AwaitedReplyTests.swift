@@ -38,7 +38,7 @@ import Testing
   @Test func `a reply is not awaited when its task was cancelled`() async throws {
     let desk = Desk()
     let tasks = (0..<10).map { _ in Task { try await desk.ask { .keep($0) } } }
-    while desk.currentState.count(where: \.hasReceiver) < 10 { await Task.yield() }
+    #expect(await eventually { desk.currentState.count(where: \.hasReceiver) == 10 })
     #expect(desk.currentState.map(\.isAwaited) == Array(repeating: true, count: 10))
     for task in tasks.dropFirst() {
       task.cancel()

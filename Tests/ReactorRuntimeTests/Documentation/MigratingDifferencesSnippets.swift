@@ -92,20 +92,12 @@ import Testing
     let steps = Steps()
     label.bind(steps)
     let isSent = Threads.start { steps.action.onNext(1) }
-    #expect(await eventuallyOnMain { label.text == "6 steps" })
+    #expect(await eventually { label.text == "6 steps" })
     #expect(isSent.wait())
     let texts = Record<String>()
     _ = Observable.just("bound").observe(on: MainScheduler.instance)
       .bind(with: label) { label, text in texts.append(label.text + text) }
-    #expect(await eventuallyOnMain { texts.elements == ["6 stepsbound"] })
-  }
-
-  @MainActor private func eventuallyOnMain(_ isTrue: () -> Bool) async -> Bool {
-    for _ in 0..<1000 {
-      if isTrue() { return true }
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-    return isTrue()
+    #expect(await eventually { texts.elements == ["6 stepsbound"] })
   }
 
   @Test func `a transform that ends closes the reactor and is reported`() {

@@ -24,16 +24,6 @@ import Testing
     } catch { return "\(error)" }
   }
 
-  /// Yields until `condition` holds. Does not block the thread, which the tasks may need.
-  private func yield(until condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(patience)
-    while !condition() {
-      if ContinuousClock.now > deadline { return false }
-      await Task.yield()
-    }
-    return true
-  }
-
   @Test
   func `a task whose action waited for the end of a reactor is resumed though the next one is in its turn`()
     async throws
@@ -50,9 +40,9 @@ import Testing
       try await sessions.sendSuspending(.run(stay), to: 1)
       isResumed.open()
     }
-    #expect(await yield { sessions.counters.waiting == 1 })
+    #expect(await eventually { sessions.counters.waiting == 1 })
     keeping.goOn()
-    #expect(await yield { isInTurn.isOpen && isResumed.isOpen })
+    #expect(await eventually { isInTurn.isOpen && isResumed.isOpen })
     mayReturn.open()
     #expect(keeping.finish())
   }
@@ -88,9 +78,9 @@ import Testing
       try await making.sessions.sendSuspending(.note(2), to: 1)
       isResumed.open()
     }
-    #expect(await yield { making.sessions.counters.waiting >= making.waiting + 3 })
+    #expect(await eventually { making.sessions.counters.waiting >= making.waiting + 3 })
     making.goOn()
-    #expect(await yield { isResumed.isOpen && isInTurn.isOpen })
+    #expect(await eventually { isResumed.isOpen && isInTurn.isOpen })
     mayReturn.open()
     #expect(making.finish())
     #expect(making.sessions.currentState(of: 1) == [1, 2])
@@ -104,7 +94,7 @@ import Testing
       log.append(
         await failure { try await sessions.ask(1, before: .now + .milliseconds(5)) { .count($0) } as Int })
     }
-    #expect(await yield { !log.elements.isEmpty })
+    #expect(await eventually { !log.elements.isEmpty })
     #expect(log.elements == ["\(AskError.timedOut)"])
     // It takes no place any more.
     #expect(sessions[1]?.counters.waiting == 2)
@@ -120,12 +110,12 @@ import Testing
     let (sessions, replies) = (store.makeSessions(), Record<Reply<Int>>())
     if !isFirst { sessions.send(.note(1), to: 1) }
     let task = Task { try await sessions.ask(1) { reply in .run { replies.append(reply) } } as Int }
-    #expect(await yield { !replies.elements.isEmpty })
+    #expect(await eventually { !replies.elements.isEmpty })
     #expect(!sessions.passivate(1))
     #expect(sessions.passivate(idleFor: .zero) == 0)
     replies.elements[0](5)
     #expect(try await task.value == 5)
-    #expect(await yield { sessions.passivate(1) })
+    #expect(await eventually { sessions.passivate(1) })
   }
 
   @Test(arguments: [false, true])
@@ -174,9 +164,9 @@ import Testing
             : try await sessions.reactor(for: 1).currentState.count
         })
     }
-    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    #expect(await eventually { sessions.counters.waiting == waiting + 1 })
     task.cancel()
-    #expect(await yield { !log.elements.isEmpty })
+    #expect(await eventually { !log.elements.isEmpty })
     #expect(log.elements == [asks ? "\(AskError.cancelled)" : "\(SendError.cancelled)"])
     #expect(sessions.counters.waiting == waiting)
     #expect(making.finish())
@@ -196,7 +186,7 @@ import Testing
       log.append(
         await failure { try await sessions.ask(1, before: .now + .milliseconds(5)) { .count($0) } as Int })
     }
-    #expect(await yield { !log.elements.isEmpty })
+    #expect(await eventually { !log.elements.isEmpty })
     #expect(log.elements == ["\(AskError.timedOut)"])
     mayKeep.open()
     #expect(isDone.wait())
@@ -228,7 +218,7 @@ import Testing
     } else {
       _ = Task { log.append("success(\(await failure { try await sessions.ask(1) { .count($0) } as Int }))") }
     }
-    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    #expect(await eventually { sessions.counters.waiting == waiting + 1 })
     if closes {
       sessions.close()
     } else {
@@ -236,7 +226,7 @@ import Testing
       sessions.send(.note(2), to: 1)
     }
     #expect(making.finish())
-    #expect(await yield { !log.elements.isEmpty })
+    #expect(await eventually { !log.elements.isEmpty })
     #expect(log.elements == ["success(1)"])
     #expect(sessions.currentState(of: 1) == (closes ? nil : [2]))
     #expect(store.failures.elements == [])
@@ -264,9 +254,9 @@ import Testing
       _ = mayLeave.wait()
     }
     let task = Task { try await sessions.sendSuspending(action, to: 1) }
-    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    #expect(await eventually { sessions.counters.waiting == waiting + 1 })
     making.goOn()
-    #expect(await yield { isInside.isOpen })
+    #expect(await eventually { isInside.isOpen })
     task.cancel()
     mayLeave.open()
     try await task.value
@@ -280,10 +270,10 @@ import Testing
     let task = Task { [tracked = lifetimes.track()] in
       try await sessions.sendSuspending(.run { _ = tracked.value }, to: 1)
     }
-    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    #expect(await eventually { sessions.counters.waiting == waiting + 1 })
     task.cancel()
     await #expect(throws: SendError.cancelled) { try await task.value }
-    #expect(await yield { lifetimes.alive == 0 })
+    #expect(await eventually { lifetimes.alive == 0 })
     #expect(making.finish())
   }
 
@@ -335,7 +325,7 @@ import Testing
     var tasks: [Task<Void, any Error>] = []
     for note in 2...3 {
       tasks.append(Task { try await sessions.sendSuspending(.note(note), to: 1) })
-      #expect(await yield { sessions.counters.waiting == waiting + tasks.count })
+      #expect(await eventually { sessions.counters.waiting == waiting + tasks.count })
     }
     tasks[1].cancel()
     await #expect(throws: SendError.cancelled) { try await tasks[1].value }

@@ -241,8 +241,7 @@ import Testing
     let isDone = Threads.start { for note in 0..<3 { sessions.send(.note(note), to: 1) } }
     #expect(isMaking.wait())
     let refused = Task { try await sessions.reactor(for: 1).currentState }
-    // Not blocking: the task needs a thread of the pool.
-    while sessions.counters.waiting < 2 { await Task.yield() }
+    #expect(await eventually { sessions.counters.waiting >= 2 })
     sessions.close(.discard)
     mayMake.open()
     #expect(isDone.wait())

@@ -184,8 +184,7 @@ import Testing
     let isDone = Threads.start { sessions.send(.note(0), to: 1) }
     #expect(isMaking.wait())
     let request = Task { try await sessions.ask(1) { .count($0) } as Int }
-    // Not blocking: the task needs a thread of the pool.
-    while sessions.counters.waiting < 2 { await Task.yield() }
+    #expect(await eventually { sessions.counters.waiting >= 2 })
     mayMake.open()
     let count = try await request.value
     #expect(count == 1)

@@ -12,7 +12,7 @@ import Testing
     func wait() async -> () -> RoomTicket? {
       let ticket = RoomTicket(ofThread: true)
       async let isOver: Void = waiters.suspend(ticket, until: .now + .seconds(3600)) { false }
-      while waiters.count == 0 { await Task.yield() }
+      #expect(await eventually { waiters.count > 0 })
       waiters.resumeNext(whileEmpty: false)
       await isOver
       return { [weak ticket] in ticket }
@@ -57,7 +57,7 @@ import Testing
     let tasks = (0..<200).map { action in
       Task { try await stops.reactor.sendSuspending(100 + action) }
     }
-    while stops.waiting < 200 { await Task.yield() }
+    #expect(await eventually { stops.waiting == 200 })
     for task in tasks.reversed() { task.cancel() }
     for task in tasks { await #expect(throws: SendError.cancelled) { try await task.value } }
     #expect(stops.waiting == 0)

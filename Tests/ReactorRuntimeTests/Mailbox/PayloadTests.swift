@@ -156,7 +156,7 @@ import Testing
         }
       }
       for index in stride(from: 1, to: 60, by: 3) { tasks[index].cancel() }
-      #expect(await Self.yield { told.elements.count == 40 })
+      #expect(await eventually { told.elements.count == 40 })
       reactor.mayGoOn.open()
       for task in tasks { await task.value }
       #expect(isDone.wait())
@@ -166,15 +166,5 @@ import Testing
     }
     #expect(Threads.yield { lifetimes.alive == 0 })
     #expect(lifetimes.total == 62)
-  }
-
-  /// Like `Threads.yield`, for a task.
-  private static func yield(until condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(patience)
-    while !condition() {
-      if ContinuousClock.now > deadline { return false }
-      await Task.yield()
-    }
-    return true
   }
 }

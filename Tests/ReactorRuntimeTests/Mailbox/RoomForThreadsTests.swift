@@ -43,17 +43,15 @@ import Testing
     let reactor = Script.held(on: .loop(loop), capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
     reactor.send(0)
     #expect(isInside.wait())
-    while (try? reactor.trySend(1)) != nil { await Task.yield() }
+    #expect(await eventually { (try? reactor.trySend(1)) == nil })
     var waiting: Int { reactor.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
     let seat = Seat(reactor)
     let suspended = Task { try await seat.suspend(2) }
-    while waiting < 1 { await Task.yield() }
+    #expect(await eventually { waiting == 1 })
     let blocked = Task { await seat.block(3) }
-    while waiting < 2 { await Task.yield() }
+    #expect(await eventually { waiting == 2 })
     mayGoOn.open()
-    let end = ContinuousClock.now + .seconds(patience)
-    while !Set(reactor.currentState).isSuperset(of: [0, 2, 3]), .now < end { await Task.yield() }
-    #expect(Set(reactor.currentState).isSuperset(of: [0, 2, 3]))
+    #expect(await eventually { Set(reactor.currentState).isSuperset(of: [0, 2, 3]) })
     // So that the test ends in any case.
     reactor.send(4)
     await blocked.value

@@ -96,8 +96,7 @@ import Testing
       let (isInside, mayGoOn) = (Gate(), Gate())
       let (reactor, isDone) = try full(isInside, mayGoOn)
       let tasks = (0..<count).map { action in Task { try await reactor.sendSuspending(action) } }
-      // Not by waiting on this thread: the pool may have no other one for the tasks.
-      while reactor.runtime.mailbox.overflow.use({ $0.waiters.count }) != count { await Task.yield() }
+      #expect(await eventually { reactor.runtime.mailbox.overflow.use { $0.waiters.count } == count })
       let begin = ContinuousClock.now
       // The last ones first: a search from the front would pass all others.
       for task in tasks.reversed() { task.cancel() }

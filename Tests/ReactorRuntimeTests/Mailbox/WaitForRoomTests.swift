@@ -139,7 +139,7 @@ import Testing
     let stops = Stops(at: [0, 6], capacity: 8)
     let ownerIsDone = try stops.fill()
     let task = Task { try await stops.reactor.sendSuspending(100) }
-    while stops.waiting < 1 { await Task.yield() }
+    #expect(await eventually { stops.waiting == 1 })
     stops.goOn(from: 0)
     #expect(stops.wait(in: 6))
     try await task.value

@@ -39,7 +39,7 @@ import Testing
       })
     #expect(!MainLoop.isCurrent)
     for index in 0..<100 { reactor.send(index) }
-    while reactor.currentState.count < 100 { await Task.yield() }
+    #expect(await eventually { reactor.currentState.count == 100 })
     #expect(reactor.currentState == Array(0..<100))
     #expect(wrong.elements == [])
   }

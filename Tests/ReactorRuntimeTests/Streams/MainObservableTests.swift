@@ -19,15 +19,6 @@ import Testing
     #expect(isSent.wait())
   }
 
-  @MainActor private func eventually(_ isTrue: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(patience)
-    while !isTrue() {
-      if ContinuousClock.now > deadline { return false }
-      try? await Task.sleep(for: .milliseconds(1))
-    }
-    return true
-  }
-
   @Test @MainActor func `a closure on the main actor gets each event`() async {
     let view = View()
     onMain.subscribe { view.log.append("\($0)") }
