@@ -2,9 +2,6 @@ import Dispatch
 import TestSupport
 import Testing
 
-import enum ReactorRuntime.Hooks
-import struct ReactorRuntime.Warning
-
 @testable import ReactorSwiftCompatibility
 
 /// Where ReactorSwift crashes, hangs, tears or loses, and this product does not.
@@ -280,31 +277,29 @@ import struct ReactorRuntime.Warning
       final class Deaf<Place>: Middleware {
         func process(event: any Event, state: String) { Issue.record("was called") }
       }
-      let warnings = Record<Warning>()
-      let before = Hooks.warningHandler
-      Hooks.warningHandler = { warning in
-        if warning.kind == .wrongStateType { warnings.append(warning) } else { before(warning) }
-      }
-      defer { Hooks.warningHandler = before }
-
+      let ofSelector = HookedWarnings(about: Text<OfSelector>.self)
+      let ofMiddleware = HookedWarnings(about: Deaf<OfMiddleware>.self)
       let core = Core(state: Counting(), middlewares: [Deaf<OfMiddleware>()])
       let text = Text<OfSelector>()
       core.add(subscriber: text, notifyOnQueue: updates.queue) { _ in String?.none as Any }
       core.settle()
       updates.drain()
-      #expect(warnings.elements.isEmpty)
+      #expect((ofSelector.kinds + ofMiddleware.kinds).isEmpty)
       core.remove(subscriber: text)
       core.add(subscriber: text, notifyOnQueue: updates.queue) { state in state.numbers.count }
       core.fire(event: Nothing())
       core.settle()
       updates.drain()
-      let problems = warnings.elements.map(\.description)
       #expect(
-        problems.contains {
+        ofSelector.warnings.map(\.description).contains {
           $0.contains("Text<") && $0.contains("expects a Swift.String, but was given a Swift.Int")
             && $0.contains("Remedy: let the selector return")
         })
-      #expect(problems.contains { $0.contains("Deaf<") && $0.contains("Counting, so it was not called") })
+      #expect(
+        ofMiddleware.warnings.map(\.description).contains {
+          $0.contains("Deaf<") && $0.contains("Counting, so it was not called")
+        })
+      #expect(ofSelector.kinds + ofMiddleware.kinds == [.wrongStateType, .wrongStateType])
     }
   #endif
 }

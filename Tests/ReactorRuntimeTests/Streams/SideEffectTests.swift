@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorRuntime
 
 /// do and debug.
-@Suite(.serialized) struct SideEffectTests {
+@Suite struct SideEffectTests {
   private func noting(_ record: Record<String>, _ stream: Observable<Int>) -> Observable<Int> {
     stream.do(
       onNext: { record.append("onNext \($0)") }, afterNext: { record.append("afterNext \($0)") },
@@ -58,13 +58,14 @@ import Testing
   }
 
   @Test func `an error that is thrown after a stop event is passed to the hook`() {
-    let reported = Record<String>()
-    let before = Hooks.defaultErrorHandler
-    Hooks.defaultErrorHandler = { reported.append("\($0)") }
-    defer { Hooks.defaultErrorHandler = before }
-    let stream = Observable<Int>.empty().do(afterCompleted: { throw TestFailure("too late") })
-    #expect(events(of: stream) == ["completed"])
-    #expect(reported.elements.contains("too late"))
+    struct TooLate: Error {}
+    let errors = HookedErrors { $0 is TooLate }
+    let completed = Observable<Int>.empty().do(afterCompleted: { throw TooLate() })
+    #expect(events(of: completed) == ["completed"])
+    #expect(errors.errors.count == 1)
+    let failed = Observable<Int>.error(TestFailure()).do(afterError: { _ in throw TooLate() })
+    #expect(events(of: failed) == ["error(failure)"])
+    #expect(errors.stop().count == 2)
   }
 
   @Test func `debug prints what RxSwift prints`() {
