@@ -196,6 +196,76 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
+  @Test func `the wake-up of timers that are gone leaves room in their loop`() throws {
+    let loop = try Loop(jobCapacity: 1)
+    do {
+      let sessions = Sessions(on: .loop(loop), time: nil)
+      sessions.send(.touch("a", 3600))
+      #expect(Threads.yield { loop.counters.waitingJobs == 1 })
+      #expect(throws: LoopError.full) { try loop.execute {} }
+      withExtendedLifetime(sessions) {}
+    }
+    // The loop may have the last reference.
+    #expect(Threads.yield { (try? loop.execute {}) != nil })
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `the wake-up of timers whose reactor was closed by one of them leaves room in their loop`()
+    throws
+  {
+    let loop = try Loop(jobCapacity: 1)
+    let sessions = Sessions(on: .loop(loop), time: nil, onExpiry: { $0.close() })
+    sessions.send(.touchFor("a", .milliseconds(20)))
+    // So late that the wheel has nothing to do before.
+    sessions.send(.touchFor("b", .seconds(1 << 40)))
+    #expect(Threads.yield { sessions.expired == ["a"] })
+    #expect(Threads.yield { (try? loop.execute {}) != nil })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(sessions.expired == ["a"])
+  }
+
+  @Test func `a wake-up that finds its reactor closed is the last one`() {
+    let time = CountedScheduler(TestScheduler(initialClock: 0))
+    let sessions = Sessions(time: time)
+    sessions.send(.touch("a", 10))
+    sessions.close()
+    let count = time.count
+    time.scheduler.advanceTo(100)
+    #expect(time.count == count)
+    #expect(sessions.isClosed)
+  }
+
+  @Test func `a turn asks which timers are set, and how many`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time)
+    let (areSet, counts, wereSet) = (Record<[Bool]>(), Record<Int>(), Record<[Bool]>())
+    func look() {
+      sessions.send(
+        .run { [unowned sessions] in
+          areSet.append(["a", "b"].map { sessions.timers.isSet($0, in: sessions) })
+          counts.append(sessions.timers.count(in: sessions))
+        })
+    }
+    func cancel() {
+      sessions.send(
+        .run { [unowned sessions] in
+          wereSet.append(["a", "b"].map { sessions.timers.cancel($0, in: sessions) })
+        })
+    }
+    look()
+    sessions.send(.touch("a", 10))
+    sessions.send(.touch("b", 100))
+    look()
+    time.advanceTo(20)
+    look()
+    cancel()
+    look()
+    cancel()
+    #expect(areSet.elements == [[false, false], [true, true], [false, true], [false, false]])
+    #expect(counts.elements == [0, 2, 1, 0])
+    #expect(wereSet.elements == [[false, true], [false, false]])
+  }
+
   @Test func `a full mailbox delays timers, and loses none`() {
     let time = TestScheduler(initialClock: 0, resolution: 0.001)
     let (isInside, mayGoOn) = (Gate(), Gate())
