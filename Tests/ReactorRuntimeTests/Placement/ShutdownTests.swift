@@ -1,3 +1,4 @@
+import Foundation
 import ReactorCore
 import ReactorRuntime
 import TestSupport
@@ -90,8 +91,26 @@ import Testing
   }
 
   @Test
-  func `a loop without reactors may go away`() throws {
-    for _ in 0..<20 { _ = try Loop() }
+  func `a loop without reactors may go away, and its thread ends`() throws {
+    let name = "goes-away"
+    for _ in 0..<20 {
+      let loop = try Loop(name: name)
+      let hasBegun = Gate()
+      try loop.execute { hasBegun.open() }
+      #expect(hasBegun.wait())
+    }
+    #expect(Threads.yield { Self.threadNames.allSatisfy { $0 != name } })
+  }
+
+  /// The names of the threads of this process.
+  private static var threadNames: [String] {
+    let tasks = "/proc/self/task"
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+    return numbers.compactMap { number in
+      // Nil for a thread that has ended meanwhile.
+      (try? String(contentsOfFile: "\(tasks)/\(number)/comm", encoding: .utf8))?
+        .trimmingCharacters(in: .newlines)
+    }
   }
 
   @Test
