@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ReactorCore
@@ -35,8 +36,28 @@ import Testing
     #expect(quota(of: membership, ["/a": "100000 100000"]) == nil)
   }
 
-  @Test func `a process may use a processor`() {
+  @Test func `the limits are read from the files of the system`() {
+    let files = [
+      "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+      "/sys/fs/cgroup/a/cpu.max": "300000 100000\n", "/sys/fs/cgroup/cpu.max": "500000 100000\n",
+    ]
+    #expect(ProcessorQuota.smallest { files[$0] } == 3)
+    #expect(ProcessorQuota.smallest { _ in nil } == nil)
+  }
+
+  @Test func `a file is read to its end, also if its size is unknown`() throws {
+    let path = "/proc/self/maps"
+    let text = try #require(ProcessorQuota.read(path))
+    // More than is read at a time.
+    #expect(text.utf8.count > 4096)
+    #expect(text.hasSuffix("\n"))
+    #expect(ProcessorQuota.read("/proc/self/there-is-no-such-file") == nil)
+  }
+
+  @Test func `a process may use as many processors as its groups allow`() {
+    let limit = ProcessorQuota.smallest { try? String(contentsOfFile: $0, encoding: .utf8) }
+    #expect(ProcessorQuota.ofProcess == limit)
     #expect(DedicatedThread.processorCount >= 1)
-    #expect(DedicatedThread.processorCount <= ProcessorQuota.ofProcess ?? .max)
+    #expect(DedicatedThread.processorCount <= limit ?? .max)
   }
 }

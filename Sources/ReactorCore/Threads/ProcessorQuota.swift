@@ -3,7 +3,14 @@ import Glibc
 /// How many processors the control groups of the process let it use: the limit of a container. Control groups of version 2.
 enum ProcessorQuota {
   /// The limit, rounded up to whole processors, as it was when first asked for; nil if there is none.
-  static let ofProcess = smallest(of: read("/proc/self/cgroup") ?? "") { read("/sys/fs/cgroup\($0)/cpu.max") }
+  static let ofProcess = smallest(reading: read)
+
+  /// Returns the limit of the process, as the files of the system say.
+  ///
+  /// - Parameter file: Returns what the file at a path contains; nil if it cannot be read.
+  static func smallest(reading file: (_ path: String) -> String?) -> Int? {
+    smallest(of: file("/proc/self/cgroup") ?? "") { file("/sys/fs/cgroup\($0)/cpu.max") }
+  }
 
   /// Returns the smallest limit of a group and of those around it; nil if none has one.
   ///
@@ -34,7 +41,7 @@ enum ProcessorQuota {
   }
 
   /// Returns the text of a small file; nil if it cannot be read.
-  private static func read(_ path: String) -> String? {
+  static func read(_ path: String) -> String? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     if file < 0 { return nil }
     defer { close(file) }
