@@ -168,11 +168,12 @@ import Testing
     let loop = try Loop()
     let sockets = SocketPair()
     let (calls, isOver) = (Record<Loop.Readiness>(), Gate())
-    let watch = try loop.watch(sockets.near, for: []) { watch, ready in
+    let watch = try loop.watch(sockets.near, for: .readable) { watch, ready in
       calls.append(ready)
       watch.dispose()
       isOver.open()
     }
+    try watch.change(to: [])
     sockets.closeFar()
     let isLater = Gate()
     try loop.schedule(after: .milliseconds(20)) { isLater.open() }
@@ -184,6 +185,35 @@ import Testing
     try watch.change(to: .readable)
     #expect(isOver.wait())
     #expect(calls.elements == [.readable])
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a watch is called for what it was changed to, and for nothing else`() throws {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let calls = Record<Loop.Readiness>()
+    let watch = try loop.watch(sockets.near, for: .readable) { watch, ready in
+      // Not again before the next change.
+      try? watch.change(to: [])
+      calls.append(ready)
+    }
+    // There is room, and nothing to read.
+    try watch.change(to: .writable)
+    #expect(Threads.yield { calls.elements == [.writable] })
+    sockets.write([1])
+    let full = sockets.fill()
+    try watch.change(to: .writable)
+    // In one step to the other one: between the two the descriptor is watched.
+    try watch.change(to: .readable)
+    #expect(Threads.yield { calls.elements == [.writable, .readable] })
+    let isLater = Gate()
+    try loop.schedule(after: .milliseconds(5)) { isLater.open() }
+    #expect(isLater.wait())
+    #expect(calls.elements.count == 2)
+    #expect(sockets.empty() == full)
+    try watch.change(to: [.readable, .writable])
+    #expect(Threads.yield { calls.elements == [.writable, .readable, [.readable, .writable]] })
+    watch.dispose()
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
@@ -329,7 +359,10 @@ import Testing
   }
 
   @Test func `a descriptor can be watched on the main loop`() async throws {
-    guard case .loop(let loop) = Placement.main else { return }
+    guard case .loop(let loop) = Placement.main else {
+      Issue.record("the main loop is no loop")
+      return
+    }
     let sockets = SocketPair()
     let isCalled = Gate()
     try loop.watch(sockets.near, for: .readable) { watch, _ in
@@ -337,7 +370,7 @@ import Testing
       if MainLoop.isCurrent { isCalled.open() }
     }
     sockets.write([1])
-    while !isCalled.isOpen { await Task.yield() }
+    #expect(await eventually { isCalled.isOpen })
   }
 }
 
