@@ -141,6 +141,24 @@
       loop.shutdown()
     }
 
+    @Test func `what a stream emits in the turn of its action causes no warning besides that of the action`()
+    {
+      enum InItsTurn {}
+      let hooked = HookedWarnings(about: Watched<InItsTurn>.self)
+      let reactor = Watched<InItsTurn>(
+        expecting: ExpectedThread("another thread") { false },
+        mutate: { _, action in
+          .create { observer in
+            observer.onNext(action)
+            observer.onCompleted()
+            return Disposables.create()
+          }
+        })
+      reactor.send(1)
+      #expect(reactor.currentState == [1])
+      #expect(hooked.kinds == [.unexpectedThread])
+    }
+
     @Test func `a stream of a reactor on a loop may emit on any thread`() throws {
       enum Free {}
       let loop = try Loop()
