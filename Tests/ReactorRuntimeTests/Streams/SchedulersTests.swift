@@ -111,7 +111,8 @@ import Testing
     #expect(record.elements == Array(0..<1000))
   }
 
-  @Test func `the main scheduler runs at once on the main queue, but not inside another action`() {
+  /// Returns what happens in which order if an action of the main scheduler schedules another one there, on the main queue.
+  private func orderOnMainQueue() -> [String] {
     let record = Record<String>()
     let done = Gate()
     DispatchQueue.main.async {
@@ -128,7 +129,12 @@ import Testing
       _ = MainScheduler.asyncInstance.schedule { record.append("4") }
     }
     #expect(done.wait())
-    #expect(record.elements.prefix(4) == ["1", "2", "after", "3"])
+    return Array(record.elements.prefix(4))
+  }
+
+  @Test func `the main scheduler runs at once on the main queue, but not inside another action`() {
+    // Not at once while actions of tests that run beside this one are outstanding.
+    #expect(Threads.yield { orderOnMainQueue() == ["1", "2", "after", "3"] })
   }
 
   @Test func `the main scheduler uses the queue from other threads`() {
