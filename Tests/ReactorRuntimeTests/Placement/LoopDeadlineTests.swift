@@ -41,7 +41,7 @@ import Testing
     let error = #expect(throws: ShutdownError.self) {
       try loop.shutdown(before: begin + .milliseconds(50))
     }
-    guard case .unfinished(let unfinished) = error else { return }
+    let unfinished = try #require(error?.unfinishedParts)
     #expect(ContinuousClock.now - begin < .seconds(patience / 2))
     let name = String(reflecting: Script.self)
     #expect(Set(unfinished.map(\.name)) == [name])
@@ -147,7 +147,7 @@ import Testing
     let error = #expect(throws: ShutdownError.self) {
       try Shutdown.close([first, group, second], before: .now + .milliseconds(50))
     }
-    guard case .unfinished(let unfinished) = error else { return }
+    let unfinished = try #require(error?.unfinishedParts)
     #expect(unfinished.map(\.loop) == ["first", "group-1"])
     mayGoOn.open()
     #expect(isDown.wait())
@@ -167,7 +167,7 @@ import Testing
     let error = #expect(throws: ShutdownError.self) {
       try group.shutdown(before: .now + .milliseconds(20))
     }
-    guard case .unfinished(let unfinished) = error else { return }
+    let unfinished = try #require(error?.unfinishedParts)
     #expect(unfinished.map(\.loop) == ["group-1"])
     mayGoOn.open()
     try group.shutdown(before: .now + .seconds(patience))
@@ -236,11 +236,8 @@ import Testing
     let error = await #expect(throws: ShutdownError.self) {
       try await Shutdown.closeSuspending([idle, loop], before: .now + .milliseconds(20))
     }
-    if case .unfinished(let unfinished)? = error {
-      #expect(unfinished.contains { $0.loop == "orders" && $0.name == "jobs" })
-    } else {
-      Issue.record("\(String(describing: error))")
-    }
+    let unfinished = try #require(error?.unfinishedParts)
+    #expect(unfinished.contains { $0.loop == "orders" && $0.name == "jobs" })
     mayGoOn.open()
     try await Shutdown.closeSuspending([idle, loop], before: .now + .seconds(patience))
     #expect(throws: LoopError.closed) { try idle.execute {} }
@@ -261,6 +258,13 @@ import Testing
     #expect(isDone.wait())
     #expect(errors.elements == [.insideItself(loop: "group-1")])
     try group.shutdown(before: .now + .seconds(patience))
+  }
+}
+
+extension ShutdownError {
+  /// What has not ended; nil if the error says something else.
+  fileprivate var unfinishedParts: [Unfinished]? {
+    if case .unfinished(let unfinished) = self { unfinished } else { nil }
   }
 }
 
