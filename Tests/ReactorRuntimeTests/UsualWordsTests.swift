@@ -111,8 +111,11 @@ import Testing
     #expect(ended.elements == [1, 2])
   }
 
-  @Test func `the main scheduler has a current time`() {
+  @Test func `the time of the main scheduler passes like any other`() {
     let scheduler: any SchedulerType = MainScheduler.instance
-    #expect(scheduler.now >= .zero)
+    let (before, begin) = (scheduler.now, ContinuousClock.now)
+    while ContinuousClock.now - begin < .milliseconds(2) {}
+    #expect(scheduler.now - before >= .milliseconds(1))
+    #expect(scheduler.now - before <= ContinuousClock.now - begin + .milliseconds(1))
   }
 }

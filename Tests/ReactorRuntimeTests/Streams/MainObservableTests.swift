@@ -203,7 +203,7 @@ import Testing
       ])
   }
 
-  @Test func `a single that an operator or a type follows is a single`() {
+  @Test func `a single that an operator or a type follows is a single`() async {
     let kept: Single<Int> = Single.just(1).observe(on: MainScheduler.instance)
     let untyped = Single.just(1).observe(on: MainScheduler.instance)
     let maybe = Maybe.just(1).observe(on: MainScheduler.instance)
@@ -213,6 +213,13 @@ import Testing
       maybe.filter { $0 == 1 }.asObservable(), completable.andThen(kept).asObservable(),
       untyped.flatMap { Single.just($0) }.retry(2).asObservable(),
     ]
-    #expect(streams.count == 5)
+    let log = Record<String>()
+    for (index, stream) in streams.enumerated() {
+      stream.subscribe(
+        onNext: { log.append("\(index): \($0)") }, onCompleted: { log.append("\(index): end") })
+    }
+    #expect(await eventually { log.elements.count == 10 })
+    let expected = [2, 2, 1, 1, 1].enumerated().flatMap { ["\($0): \($1)", "\($0): end"] }
+    #expect(log.elements.sorted() == expected)
   }
 }
