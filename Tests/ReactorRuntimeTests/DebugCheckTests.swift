@@ -21,12 +21,13 @@
         second.send(1)
       }
       #expect(stop?.standardErrorContent.says("serves two reactors") == true)
-      await #expect(processExitsWith: .failure) {
+      let stop2 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let runtime = Runtime<Int, Int, Int>()
         let (first, second) = (Sharing(runtime), Sharing(runtime))
         first.send(1)
         second.action.onNext(1)
       }
+      #expect(stop2?.standardErrorContent.says("serves two reactors") == true)
     }
   }
 #endif

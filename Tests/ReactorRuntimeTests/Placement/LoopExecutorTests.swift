@@ -225,9 +225,12 @@ import Testing
 
   #if DEBUG
     @Test func `assuming the isolation of an actor elsewhere stops the program`() async {
-      await #expect(processExitsWith: .failure) {
+      let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         Self.assumeElsewhere(Ledger(on: try Loop()))
       }
+      // By the runtime of Swift, or by the loop if that asks it to check.
+      let messages = ["Incorrect actor executor assumption", "that belongs to an actor on the loop"]
+      #expect(messages.contains { stop?.standardErrorContent.says($0) == true })
     }
   #endif
 }
