@@ -74,7 +74,7 @@ import Testing
       for action in 0..<20 { reactor.send(action) }
       for thread in threads { #expect(thread.wait()) }
       reactor.send(-1)
-      #expect(Threads.yield(seconds: 10) { lifetimes.alive == 0 })
+      #expect(Threads.yield { lifetimes.alive == 0 })
     }
   }
 

@@ -2,11 +2,18 @@
 /// `count`, 16 if it is its square. Of both, the least of three measurements counts.
 public func growth(from count: Int, _ body: (Int) -> Void) -> Double {
   func least(_ count: Int) -> Duration {
-    (0..<3).map { _ in
+    leastOfThree {
       let before = processorTime
       body(count)
       return processorTime - before
-    }.min() ?? .zero
+    }
   }
   return least(4 * count) / max(.nanoseconds(1), least(count))
+}
+
+/// The least of three measurements: what comes from elsewhere, such as other tests, only makes them larger.
+public func leastOfThree(_ measure: () throws -> Duration) rethrows -> Duration {
+  var least = try measure()
+  for _ in 0..<2 { least = min(least, try measure()) }
+  return least
 }

@@ -203,7 +203,7 @@
       }
       #expect(hasRun)
       scope.dispose()
-      #expect(Threads.yield(seconds: 10) { probes.allSatisfy { $0.registered == 0 } })
+      #expect(Threads.yield { probes.allSatisfy { $0.registered == 0 } })
     }
 
     @Test func `a run may read any number of reactors, and runs again only for a change of one of them`() {

@@ -86,7 +86,7 @@ import Testing
     let sessions = store.makeSessions()
     for key in 0..<1000 { sessions.send(.note(key), to: key) }
     let passivation = try sessions.passivate(idleFor: .zero, on: hosted.loop)
-    let isDone = Threads.yield(seconds: 20) {
+    let isDone = Threads.yield {
       hosted.run()
       return sessions.count == 0
     }

@@ -29,19 +29,19 @@ import Testing
       let mayGoOn = try loop.hold()
       for _ in 1..<capacity { try loop.schedule(after: .seconds(3600)) {} }
       var refused = 0
-      let begin = ContinuousClock.now
+      let begin = processorTime
       for _ in 0..<5000 {
         do { try loop.execute {} } catch { refused += 1 }
       }
-      let duration = ContinuousClock.now - begin
+      let duration = processorTime - begin
       #expect(refused == 5000)
       mayGoOn.open()
       #expect(Threads.start { loop.shutdown() }.wait())
       return duration
     }
     _ = try duration(ofRefusalsAt: 64)
-    let few = try duration(ofRefusalsAt: 64)
-    let many = try duration(ofRefusalsAt: 1 << 17)
-    #expect(many < few * 10 + .milliseconds(100), "few: \(few), very many: \(many)")
+    let few = try leastOfThree { try duration(ofRefusalsAt: 64) }
+    let many = try leastOfThree { try duration(ofRefusalsAt: 1 << 17) }
+    #expect(many < few * 10, "few: \(few), very many: \(many)")
   }
 }

@@ -27,10 +27,8 @@ import Testing
     while (try? full.trySend(1)) != nil { expected.append(1) }
     expected.append(2)
     try body(loop, full)
-    let isDown = Threads.start { loop.shutdown() }
-    #expect(isDown.wait(seconds: 10))
+    #expect(Threads.start { loop.shutdown() }.wait())
     mayGoOn.open()
-    #expect(isDown.wait())
     #expect(Threads.yield { full.currentState == expected })
     #expect(failures.elements.isEmpty)
     #expect(Threads.start { other.shutdown() }.wait())
