@@ -15,7 +15,7 @@ struct History: Sendable {
       /// Refused because as many as may wait that turns have sent.
       case overLimit
       case closed
-      /// The sender gave up. That says nothing about the mailbox.
+      /// The task of the sender was cancelled. That says nothing about the mailbox.
       case cancelled
     }
 
@@ -35,6 +35,10 @@ struct History: Sendable {
     var isFromTurn = false
     /// The sending thread, if it was recorded.
     var thread: UInt = 0
+    /// Whether it returned before its deadline, by the sender's clock; false if it has none, or that was not recorded.
+    var isBeforeDeadline = false
+    /// Whether the task of the sender was cancelled when it returned; nil if that was not recorded.
+    var isTaskCancelled: Bool?
   }
 
   /// Identifies an element.
@@ -87,7 +91,10 @@ struct History: Sendable {
   struct Turn: Sendable, Equatable {
     var begin: UInt64
     var end: UInt64
+    /// The thread on which it ended.
     var thread: UInt = 0
+    /// The thread on which it began, if that was recorded.
+    var firstThread: UInt?
   }
 
   /// A call that closed the subject.

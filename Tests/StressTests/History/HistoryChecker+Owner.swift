@@ -1,7 +1,7 @@
 /// One owner at a time.
 extension HistoryChecker {
-  /// No two turns overlap, and each reception is inside a turn of its own thread. Where that is promised, all turns
-  /// are on one thread.
+  /// No two turns overlap, each is on one thread, and each reception is inside a turn of its own thread. Where that is
+  /// promised, all turns are on the same one.
   func wrongTurns(_ turns: [History.Turn], _ receptions: [History.Reception]) -> [Violation] {
     let turns = turns.sorted { $0.begin < $1.begin }
     var found: [Violation] = []
@@ -11,6 +11,7 @@ extension HistoryChecker {
       if let longest, turn.begin <= longest.end { found.append(.overlap(longest, turn)) }
       if turn.end > longest?.end ?? 0 { longest = turn }
     }
+    found += turns.filter { $0.firstThread ?? $0.thread != $0.thread }.map { .changedThread($0) }
     for reception in receptions where !turns.hasOne(around: reception) {
       found.append(.outsideOfTurns(reception.element))
     }

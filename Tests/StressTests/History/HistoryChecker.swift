@@ -38,10 +38,17 @@ struct HistoryChecker {
     /// Fewer wait than that, or more.
     case miscounted(History.Count)
 
+    /// Timed out before its deadline.
+    case timedOutTooEarly(History.Send)
+    /// Refused as cancelled though its task was not.
+    case untruthfulCancelled(History.Send)
+
     /// A turn with more elements than its limit.
     case longTurn(Int, of: Int)
     /// There were two owners at once.
     case overlap(History.Turn, History.Turn)
+    /// Another thread was in the middle of the turn when it ended than when it began.
+    case changedThread(History.Turn)
     /// Received by a thread that was not the owner.
     case outsideOfTurns(History.ElementID)
     /// A turn on another thread than the only one that may have turns.
@@ -98,7 +105,7 @@ struct HistoryChecker {
     if let turnLimit { found += longTurns(history.receptions, turnLimit) }
     if let reentrantCapacity { found += wrongLimits(history, accepted, reentrantCapacity) }
     if let turns = history.turns { found += wrongTurns(turns, history.receptions) }
-    return found + wrongClosing(history, accepted)
+    return found + wrongGivingUp(history.sends) + wrongClosing(history, accepted)
   }
 
   /// A message for the test with the number of violations and the first ones. Nil if there are none.
@@ -133,6 +140,15 @@ struct HistoryChecker {
       found.append(.lost(element))
     }
     return found
+  }
+
+  // MARK: Giving up
+
+  private func wrongGivingUp(_ sends: [History.Send]) -> [Violation] {
+    sends.compactMap { send in
+      if send.outcome == .timedOut, send.isBeforeDeadline { return .timedOutTooEarly(send) }
+      return send.outcome == .cancelled && send.isTaskCancelled == false ? .untruthfulCancelled(send) : nil
+    }
   }
 
   // MARK: Order

@@ -151,6 +151,7 @@ struct OwnerLog: Sendable {
   private(set) var history = History()
   private let recorder: HistoryRecorder?
   private var turnBegin: UInt64 = 0
+  private var turnThread: UInt = 0
 
   init(_ recorder: HistoryRecorder?) {
     self.recorder = recorder
@@ -160,12 +161,14 @@ struct OwnerLog: Sendable {
   mutating func beginTurn() {
     guard let recorder else { return }
     turnBegin = recorder.clock.now()
+    turnThread = HistoryRecorder.thread
   }
 
   mutating func endTurn() {
     guard let recorder else { return }
     history.turns?.append(
-      History.Turn(begin: turnBegin, end: recorder.clock.now(), thread: HistoryRecorder.thread))
+      History.Turn(
+        begin: turnBegin, end: recorder.clock.now(), thread: HistoryRecorder.thread, firstThread: turnThread))
   }
 
   /// - Parameter turn: How many turns have ended before, if that is known.

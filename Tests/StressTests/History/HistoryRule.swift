@@ -23,7 +23,7 @@ struct HistoryRule: Sendable, CustomStringConvertible {
   }
 
   static var all: [HistoryRule] {
-    ofElements + ofOrder + ofRoom + ofDrops + ofLimits + ofBounds + ofTurns + ofClosing
+    ofElements + ofOrder + ofRoom + ofDrops + ofGivingUp + ofLimits + ofBounds + ofTurns + ofClosing
   }
 
   // Helpers to write the examples.
@@ -62,8 +62,9 @@ extension HistoryChecker.Violation {
   static let rules: Set<String> = [
     "lost", "duplicated", "reportedTwice", "receivedAndReported", "unknown", "tooEarly", "reordered",
     "overtaken", "tornBatch", "untruthfulFull", "untruthfulDrop", "droppedTooSoon", "overrun",
-    "untruthfulLimit", "tooManyWaiting", "miscounted", "longTurn", "overlap",
-    "outsideOfTurns", "onAnotherThread", "untruthfulClosed", "acceptedAfterClose", "discardedTooEarly",
+    "untruthfulLimit", "tooManyWaiting", "miscounted", "timedOutTooEarly", "untruthfulCancelled", "longTurn",
+    "overlap", "changedThread", "outsideOfTurns", "onAnotherThread", "untruthfulClosed", "acceptedAfterClose",
+    "discardedTooEarly",
     "receivedAfterEnd",
   ]
 }
@@ -274,6 +275,8 @@ extension HistoryRule {
     let loop = History(
       sends: [send(0, 0, 1, 2)], receptions: [reception(0, 0, at: 6, on: 1)],
       turns: [turn(5, 7, on: 1), turn(8, 10, on: 1)])
+    var moved = turn(8, 10, on: 2)
+    moved.firstThread = 1
     return [
       HistoryRule(
         "one turn ends before the next begins", turns, differing: { $0.turns?[0].end = 8 },
@@ -295,6 +298,9 @@ extension HistoryRule {
       HistoryRule(
         "where turns are recorded, an element received outside of them is a violation", loop,
         differing: { $0.turns = [] }, is: .outsideOfTurns(element(0, 0))),
+      HistoryRule(
+        "a turn ends on the thread on which it began", turns, differing: { $0.turns?[1].firstThread = 1 },
+        is: .changedThread(moved)),
       HistoryRule(
         "a loop's turns are on one thread", loop, checker: HistoryChecker(hasOneThread: true),
         differing: { $0.turns?[1].thread = 2 }, is: .onAnotherThread(turn(8, 10, on: 2))),

@@ -106,11 +106,13 @@ extension StressTests {
             let item = Item(producer: producer, sequence: sequence, countedBy: recorder.payloads)
             let action = RecordingReactor.Action(item: item)
             let begin = recorder.clock.now()
-            let outcome = await Self.send(action, to: target, patience)
+            let deadline = patience.map { ContinuousClock.now + .microseconds($0) }
+            let outcome = await Self.send(action, to: target, before: deadline)
             sends.append(
               History.Send(
                 producer: producer, sequence: sequence, begin: begin, end: recorder.clock.now(),
-                outcome: outcome))
+                outcome: outcome, isBeforeDeadline: deadline.map { ContinuousClock.now < $0 } ?? false,
+                isTaskCancelled: Task.isCancelled))
           }
           records.append(sends)
           ended.open()
@@ -130,11 +132,11 @@ extension StressTests {
     }
 
     private static func send(
-      _ action: RecordingReactor.Action, to target: RecordingReactor, _ patience: Int?
+      _ action: RecordingReactor.Action, to target: RecordingReactor,
+      before deadline: ContinuousClock.Instant?
     ) async -> History.Send.Outcome {
       do throws(SendError) {
-        try await target.sendSuspending(
-          action, before: patience.map { ContinuousClock.now + .microseconds($0) })
+        try await target.sendSuspending(action, before: deadline)
         return .accepted
       } catch {
         return History.Send.Outcome(error)
