@@ -316,7 +316,7 @@ struct SeededGenerator: RandomNumberGenerator {
         JSONReport(old, [result(steady)]), JSONReport(new, [result(steady)]), limit: 0.95)
       return ComparisonReport(comparison, limit: 0.95).rendered()
     }
-    #expect(text(short, long).contains("took 0.025 s and 0.050 s"))
+    #expect(text(short, long).contains("for 0.025 s and 0.050 s at a time"))
     #expect(!text(long, long).contains("not alike"))
     // As often as before, each as long, so for a longer time.
     var (more, again) = (long, short)
@@ -324,6 +324,8 @@ struct SeededGenerator: RandomNumberGenerator {
     #expect(!text(long, more).contains("not alike"))
     again.repetitions = nil
     #expect(!text(again, long).contains("not alike"))
+    again.seconds = 0.1
+    #expect(text(again, long).contains("for 0.10 s and 0.25 s at a time"))
   }
 
   @Test func `a report keeps what it says of its run`() throws {

@@ -102,6 +102,33 @@ import Testing
     try journal.end()
   }
 
+  /// Another reactor's turn makes the stream emit. That one's records are durable first.
+  @Test func `An effect waits for its own journal inside of a turn of another reactor`() async throws {
+    let (journal, other) = (try Journal(store: store), try Journal(store: InMemoryStore()))
+    let (shop, otherShop) = (Shop(journal), Shop(other))
+    let charges = PublishSubject<Int64>()
+    try await shop.sendDurably { charges.flatMap { mail($0) } }
+    try await settle(otherShop)
+    await holdCommit {
+      shop.send {
+        otherShop.send {
+          charges.onNext(5)
+          return .just(added(1))
+        }
+        return .empty()
+      }
+    }
+    try await settle(otherShop)
+    #expect(otherShop.currentState.total == 201)
+    #expect(shop.latestState.total == 5)
+    #expect(effects.elements == [])
+    store.release()
+    try await settle(shop)
+    #expect(effects.elements == ["mail"])
+    try journal.end()
+    try other.end()
+  }
+
   @Test func `An effect does not run with the record of another reactor`() async throws {
     let (journal, other) = (try Journal(store: store), try Journal(store: InMemoryStore()))
     let (shop, otherShop) = (Shop(journal), Shop(other))

@@ -87,6 +87,23 @@ import Testing
     #expect(try JournalVerifier.verify(path).fault == .gap(position: 1))
   }
 
+  /// A state that was lost must not begin anew without a word.
+  @Test func `Snapshots that cannot be read are an error also if nothing else is in the log`() async throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    try await fill(SQLiteStore(path: path), recordsBetween: false)
+    _ = try await useOther(SQLiteStore(path: path))
+    let journal = try Journal(store: SQLiteStore(path: path))
+    try await journal.retire("busy")
+    let base = try await journal.compact()
+    try journal.end()
+    #expect(base == 33)
+    try StoreDamageTests.execute("UPDATE snapshots SET checksum=1", on: path)
+    let next = try Journal(store: SQLiteStore(path: path))
+    #expect(throws: JournalError.gap(position: 1)) { try Ledger(next, entry: "quiet").recover() }
+    try next.end()
+  }
+
   /// States of millions of entries would be written again and again, though nothing has changed in them.
   @Test func `The state of a quiet reactor is stored twice, and then no more`() async throws {
     let journal = try Journal(store: store)

@@ -253,10 +253,15 @@ package struct Comparison: Sendable {
     if old.machine.cpu != new.machine.cpu || old.machine.cores != new.machine.cores {
       lines.append("The machines are not the same: a ratio also says how they differ.")
     }
-    if let before = old.run.secondsOfRepetition, let after = new.run.secondsOfRepetition, before != after {
+    // Of files from before the number of repetitions was written, the time of all of them.
+    let lengths =
+      old.run.secondsOfRepetition != nil && new.run.secondsOfRepetition != nil
+      ? (old.run.secondsOfRepetition, new.run.secondsOfRepetition) : (old.run.seconds, new.run.seconds)
+    if let before = lengths.0, let after = lengths.1, before != after {
       let (old, new) = (FigureFormat.number(before), FigureFormat.number(after))
       lines.append(
-        "The runs are not alike: their repetitions took \(old) s and \(new) s. Short ones are slower.")
+        "The runs are not alike: they measured for \(old) s and \(new) s at a time. Short repetitions are slower."
+      )
     }
     if new.run.asked == nil, !onlyInOld.isEmpty {
       lines.append(

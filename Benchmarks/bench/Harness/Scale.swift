@@ -186,13 +186,15 @@ enum ScaleShape: Sendable {
     // By itself: a fast subject repeats the others more often, so what its members do once would cost it a smaller share.
     let first = try stint(population, request, rounds: 0..<rounds, threads: threads)
     // Threads that have done their part before their time slice ends run one after the other, and never meet at a member.
-    let longer = rounds * max(1, Int((leastStint / first).rounded(.up)))
+    // How long a round takes is seen in a second stint: in the first one, members also begin.
+    let second = try stint(population, request, rounds: rounds..<2 * rounds, threads: threads)
+    let longer = rounds * max(1, Int((leastStint / second).rounded(.up)))
     let (nanoseconds, done) = try stints(
-      population, request, after: rounds, rounds: longer, threads: threads)
+      population, request, after: 2 * rounds, rounds: longer, threads: threads)
     let peak = knowsPeak ? MemoryUse.peak : nil
     try population.check(done, count: count)
 
-    var measurement = Measurement(nanoseconds: nanoseconds, actions: (done - rounds) * count)
+    var measurement = Measurement(nanoseconds: nanoseconds, actions: (done - 2 * rounds) * count)
     measurement.parts["actions"] = measurement.millionPerSecond
     measurement.parts["first"] = Double(rounds * count) / first * 1e3
     if let before, let peak { measurement.parts["peak"] = Double(peak - before.resident) / Double(count) }

@@ -3,7 +3,7 @@ half of the rate that the first of them reaches with it: how long replies take. 
 run it once at the rate that they reach themselves.
 
 Each repetition visits all servers one after the other, so that what else the machine does meets all of them. Another one begins
-each time, and every other repetition goes backwards, so that none always follows the same one. Those that promises compare are
+after two repetitions, of which one goes backwards, so that none always follows the same one. Those that promises compare are
 visited in further repetitions, so that the promises can be decided. The tables have the medians. Other programs on the machine
 disturb throughput and latency much more than the processor time.
 """
@@ -256,6 +256,8 @@ def main():
     words = [word for word in options.servers.split(",") if word]
     servers = {**SERVERS, **DURABLE_SERVERS} if options.data else SERVERS
     names = [name for name in servers if not words or any(word in name for word in words)]
+    if options.more and not set(PROMISED) <= set(names):
+        parser.error("--more needs the servers that promises compare: " + ", ".join(PROMISED))
     cells = [(command, int(depth)) for depth in options.depths.split(",") for command in options.commands.split(",")]
     comparisons = [Comparison(int(clients), names, cells) for clients in options.clients.split(",")]
     loads = []
@@ -275,7 +277,9 @@ def main():
             for comparison in comparisons:
                 with started(names[0]) as server:
                     comparison.measure_half(server, load)
-                turn = repetition % len(names)
+                # Each begins once forwards and once backwards; the further repetitions begin anew.
+                number = repetition if repetition < options.repetitions else repetition - options.repetitions
+                turn = number // 2 % len(names)
                 for name in (names[turn:] + names[:turn])[::-1 if repetition % 2 else 1]:
                     loads.append(os.getloadavg()[0])
                     with started(name) as server:

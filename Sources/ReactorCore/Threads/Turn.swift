@@ -162,7 +162,7 @@ public struct TurnEnds {
   public func markObserved() { fields.pointee.word |= Self.observed }
 
   /// Adds an element. Inside of the turn.
-  func append(_ end: TurnEnd) {
+  package func append(_ end: TurnEnd) {
     end.earlier = fields.pointee.newest
     fields.pointee.newest = .passRetained(end)
     fields.pointee.word |= Self.requested

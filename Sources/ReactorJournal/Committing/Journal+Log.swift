@@ -199,7 +199,8 @@ extension Journal.Log {
     return last
   }
 
-  /// Whether an entry has mutations behind a position. Nil if it is not known: earlier processes may have recorded some.
+  /// Whether an entry has mutations behind a position that is not below ``released``. Nil if it is not known: earlier processes may
+  /// have recorded some.
   func hasMutations(_ number: UInt32, after position: UInt64) -> Bool? {
     if lastMutations[number] ?? 0 > position { return true }
     return position < opened && examined < opened ? nil : false

@@ -160,8 +160,10 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
       break
     }
     // Otherwise each of many reactors that are made together, and used one after the other, would read all that the others have
-    // recorded.
-    if log.hasMutations(entry.number, after: position) == false { position = log.end.position }
+    // recorded. Of records that are released nothing is known: without a readable snapshot, the entry may need some of them.
+    if position >= log.released, log.hasMutations(entry.number, after: position) == false {
+      position = log.end.position
+    }
     start = position
     // Otherwise a missing record would be reported, which hides why it is needed.
     if start < log.end.base, let newest = snapshots.first {

@@ -11,7 +11,9 @@ extension ObservableType where Element: JournalRecord {
   ///
   /// Let no operator behind it pass the mutation on later or on another thread, as `delay`, `observe(on:)` and subjects do. Then the
   /// mutation is recorded, and the effect is lost. A `merge` or `flatMap` of several streams may do the same if these send on several
-  /// threads at once. Put such operators before:
+  /// threads at once; and if the mutation is dropped behind it, the effect may run with another one. Nor let the stream bring the
+  /// mutation to another durable reactor first, as by `do(onNext: subject.onNext)`: the effect would belong to the record of that one.
+  /// Put such operators before:
   /// `Observable.merge(first, second).flatMap { Observable<Mutation>.afterCommit(.received($0)) { … } }`.
   ///
   /// The effect runs once for each subscription, usually on the journal's thread. It must not block. It does not run if the process

@@ -36,7 +36,7 @@ extension DurableReactor {
   /// - Throws: ``DurabilityError``. If this is the first use of the reactor, and its state cannot be read, nothing is written, and
   ///   unlike any other first use, this does not stop the program. If there is an `id`, and the reactor cannot look for it, since it
   ///   cannot be started or an error has ended its journal, ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number
-  ///   may be written. Without one, ``DurabilityError/notWritten(_:)``. So it is, with ``JournalError/fenced``, if this is the first
+  ///   may be written. Without an `id`, ``DurabilityError/notWritten(_:)``. The error of both is ``JournalError/fenced`` if this is the first
   ///   use of the reactor, and its journal was closed before. A reactor that has started and is closed, as after its journal was
   ///   closed, gives ``DurabilityError/refused(_:)``, also with an `id`.
   @inlinable

@@ -68,7 +68,7 @@ extension DurableReactor {
     member.beginRun(version: Self.schema.version)
     member.writer.append { mutation.encode(into: &$0) }
     // The effects of `afterCommit` belong to the record from here on.
-    if !ThreadScope.isEmpty { CommitScope.noteRecord(by: runtime) }
+    if !ThreadScope.isEmpty { runtime.noteRecordOfElement() }
   }
 
   @inlinable

@@ -173,6 +173,11 @@ extension Runtime {
     reportLost(.closed)
   }
 
+  /// Lets the effects of the element that the calling thread brings share the fate of what the reactor has just recorded. The owner, in a
+  /// turn.
+  @usableFromInline
+  package func noteRecordOfElement() { CommitScope.noteRecord(by: self, in: mailbox.turnEnds) }
+
   /// Returns a closure that calls `body` inside of the ``CommitScope``s that the calling thread is inside of now. For a reactor that
   /// is not durable, returns `body` itself.
   @inlinable

@@ -10,7 +10,7 @@ import Synchronization
 /// 2. *Arriving.* The first durable reactor that receives the element notes itself: ``arrive(at:)``. If the element has to wait in
 ///    the mailbox, the reactor remembers the scopes, and enters them again when it takes the element out: ``wrap(_:)``.
 /// 3. *Recording.* When that reactor records a mutation inside of the scope, the effect becomes an end of the turn, once:
-///    ``noteRecord(by:)``. So it shares the fate of the record.
+///    ``noteRecord(by:in:)``. So it shares the fate of the record.
 ///
 /// If the element is dropped on its way, so is the effect. An operator that passes the element on later, or on another thread, loses
 /// the effect: the thread that does so is not inside of the scope.
@@ -18,8 +18,8 @@ import Synchronization
 package final class CommitScope: PassedScope, @unchecked Sendable {
   // Unchecked like its superclass: what is added is constant, or an atomic.
   private let effect: @Sendable () -> Void
-  /// The identity of the reactor's runtime, as a number; 0 before the element has arrived. Relaxed, as the flag below: one thread
-  /// at a time has the element, and what hands it over orders the accesses.
+  /// The identity of the reactor's runtime, as a number; 0 before the element has arrived. Relaxed, as the flag below: mostly one thread
+  /// at a time has the element; where several are inside of the scope, one of them notes itself, and one has the record.
   private let recorder = Atomic<UInt>(0)
   private let isRecorded = Atomic(false)
 
@@ -52,13 +52,13 @@ package final class CommitScope: PassedScope, @unchecked Sendable {
     }
   }
 
-  /// Makes the effects ends of the innermost turn that have arrived at a reactor, which has just recorded a mutation in that turn.
-  @usableFromInline
-  package static func noteRecord(by runtime: AnyObject) {
+  /// Makes the effects ends of a turn that have arrived at a reactor, which has just recorded a mutation in that turn. Not of the
+  /// innermost one: that may be of another reactor, whose code has made a stream of this one emit, and whose records are durable earlier.
+  static func noteRecord(by runtime: AnyObject, in ends: TurnEnds) {
     // The outermost one comes first: its element is the earlier one.
     for scope in current.reversed() where scope.recorder.load(ordering: .relaxed) == number(of: runtime) {
       if scope.isRecorded.exchange(true, ordering: .relaxed) { continue }
-      CommitEffect(scope.effect).runAfterTurn()
+      ends.append(CommitEffect(scope.effect))
     }
   }
 

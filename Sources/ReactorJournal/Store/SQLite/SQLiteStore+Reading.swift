@@ -215,12 +215,14 @@ extension SQLiteStore {
   }
 
   public func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
+    readPositions.removeAll(keepingCapacity: true)
     let found = try readableSnapshots(of: entry)
     try checkPositions(found.map(\.position))
     return found
   }
 
   public func readSnapshotPositions(of entry: UInt32) throws(JournalError) -> [UInt64] {
+    readPositions.removeAll(keepingCapacity: true)
     let positions = try describeSnapshots(of: entry).map(\.position)
     try checkPositions(positions)
     return positions

@@ -61,7 +61,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// The slots with a snapshot that was found damaged, or that the journal cannot use.
   var damagedSlots: Set<Int64> = []
 
-  /// The positions of the good snapshots that were read, by their slots.
+  /// The positions of the good snapshots that were read last, by their slots: of one entry.
   var readPositions: [Int64: UInt64] = [:]
 
   /// Describes a store. ``open()`` makes the file if it is missing.
