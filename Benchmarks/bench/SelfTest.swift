@@ -44,7 +44,8 @@ enum SelfTest {
   /// Members that have their additions only when they are waited for.
   private final class LatePopulation: Population {
     static let members = 8
-    static let delay: UInt64 = 5_000_000
+    /// As long as a stint is to be at least, so that none is made longer.
+    static let delay: UInt64 = 10_000_000
     private let states: Mutex<[ReadState]>
     private let waiting = Mutex<[(index: Int, value: UInt64)]>([])
 

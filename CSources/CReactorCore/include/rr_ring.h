@@ -201,8 +201,8 @@ static inline void rr_ring_abandon(rr_ring *ring, uint64_t cursor, uint64_t coun
  * RR_RING_SKIP + run for that many slots to skip. Consumer; `cursor` must be the first slot of a
  * run. Wait-free. */
 static inline uint32_t rr_ring_peek(const rr_ring *ring, uint64_t cursor) {
-  const uint64_t word = rr_load_acquire(RR_EDGE_RING_ITEM, rr_ring_word(ring, cursor));
-  const uint64_t found = word ^ (cursor << 8);
+  const _Atomic uint64_t *word = rr_ring_word(ring, cursor);
+  const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);
   return found < 256 ? (uint32_t)found : 0;
 }
 
