@@ -15,15 +15,16 @@ import Testing
     if case .failed(let code, _) = error { code & 0xFF == 10 } else { false }
   }
 
+  private func makeStore(in folder: TemporaryFolder, on disk: Disk) -> SQLiteStore {
+    SQLiteStore(
+      path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
+  }
+
   @Test func `After an error of the disk in a recovery all failures have its reason`() async throws {
     let folder = TemporaryFolder()
     let disk = Disk()
-    func makeStore() -> SQLiteStore {
-      SQLiteStore(
-        path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
-    }
     do {
-      let journal = try Journal(store: makeStore())
+      let journal = try Journal(store: makeStore(in: folder, on: disk))
       let ledger = Ledger(journal, entry: "ledger/2")
       for _ in 0..<20 {
         for number in 0..<100 { ledger.send(.deposit(account: UInt32(number), amount: 1)) }
@@ -34,7 +35,7 @@ import Testing
     let failures = SystemMutex<[JournalError]>([])
     var configuration = JournalConfiguration()
     configuration.onFailure = { error in failures.withLock { $0.append(error) } }
-    let journal = try Journal(store: makeStore(), configuration: configuration)
+    let journal = try Journal(store: makeStore(in: folder, on: disk), configuration: configuration)
     let (first, second) = (Ledger(journal), Ledger(journal, entry: "ledger/2"))
     try await first.sendDurably(.deposit(account: 1, amount: 1))
     disk.fail(at: disk.calls, SD_ERROR)
@@ -58,12 +59,8 @@ import Testing
   @Test func `An error of the disk beside a snapshot that cannot be used has its reason, too`() async throws {
     let folder = TemporaryFolder()
     let disk = Disk()
-    func makeStore() -> SQLiteStore {
-      SQLiteStore(
-        path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
-    }
     do {
-      let journal = try Journal(store: makeStore())
+      let journal = try Journal(store: makeStore(in: folder, on: disk))
       let ledger = Ledger(journal)
       for _ in 0..<2 {
         try await ledger.sendDurably(.deposit(account: 1, amount: 1))
@@ -71,7 +68,7 @@ import Testing
       }
       try await ledger.sendDurably(.deposit(account: 1, amount: 1))
       try journal.end()
-      let store = makeStore()
+      let store = makeStore(in: folder, on: disk)
       let end = try store.open()
       // SQLite cannot keep it in memory, so whatever reads it again needs the disk.
       let useless = JournalSnapshot(
@@ -81,7 +78,7 @@ import Testing
     }
     var (call, failures, isOver) = (0 as UInt64, 0, false)
     while !isOver {
-      let journal = try Journal(store: makeStore())
+      let journal = try Journal(store: makeStore(in: folder, on: disk))
       let ledger = Ledger(journal)
       disk.fail(at: disk.calls + call, SD_ERROR)
       let before = disk.calls

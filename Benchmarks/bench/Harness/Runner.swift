@@ -150,10 +150,11 @@ final class Runner {
   private func measure(_ group: Group, inOrderOf round: Int) throws {
     visits += 1
     // What the group before has left in caches and in the heap would be paid for by the first one.
-    if round > 1, let first = group.cells.inOrder(ofRound: round).first(where: { $0.failure == nil }) {
+    let cells = group.cells.inOrder(ofRound: round)
+    if round > 1, let first = cells.first(where: { $0.failure == nil }) {
       try attempt(first) { try first.measure(request(first, repetition / 8), instruments, on: thread) }
     }
-    for cell in group.cells.inOrder(ofRound: round) where cell.failure == nil {
+    for cell in cells where cell.failure == nil {
       progress.show(cell.variant.name, "measuring")
       try attempt(cell) {
         let before = probeWhenAsked()

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import ReactorCore
 
@@ -123,11 +122,7 @@ public final class HostedLoop: Sendable {
     // Not here if this is the middle of a turn or of a read: that of a sender which has woken the loop, and had the last reference by
     // then.
     if !TurnMark.isSet { return shutdown() }
-    let end = { @Sendable [stepper] in stepper.shutdown() }
-    // At a limit of threads, the loop must end all the same.
-    if !DedicatedThread.tryDetach(named: "reactor-closing", end) {
-      DispatchQueue.global().async(execute: end)
-    }
+    Shutdown.detach { [stepper] in stepper.shutdown() }
   }
 
   /// For jobs, timers, counters and actors. It has no thread, so its `shutdown()` does not wait; ``shutdown()`` of the

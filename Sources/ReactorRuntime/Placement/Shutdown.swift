@@ -95,20 +95,24 @@ public enum Shutdown {
     try outcome.get()
   }
 
+  /// Runs `body` on a thread of its own, where it may block; or on one of Dispatch, since at a limit of threads, parts must end all the
+  /// same. Any thread.
+  static func detach(_ body: @escaping @Sendable () -> Void) {
+    if !DedicatedThread.tryDetach(named: "reactor-closing", body) {
+      DispatchQueue.global().async(execute: body)
+    }
+  }
+
   /// Runs `body` on a thread of its own, where it may block, and returns what it returns. Any task.
   nonisolated(nonsending)
     static func onOwnThread<Outcome: Sendable>(_ body: @escaping @Sendable () -> Outcome) async -> Outcome
   {
     let outcome = SystemMutex<Outcome?>(nil)
     await SuspendedTask.suspend { task in
-      let run: @Sendable () -> Void = {
+      detach {
         let result = body()
         outcome.withLock { $0 = result }
         task.resume()
-      }
-      // At a limit of threads, the parts must end all the same.
-      if !DedicatedThread.tryDetach(named: "reactor-closing", run) {
-        DispatchQueue.global().async(execute: run)
       }
       return true
     }
