@@ -7,7 +7,7 @@ extension Runtime {
   @inline(__always)
   func send<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if loop == nil {
-      if state.form == .slots { return sendHere(action, to: reactor) }
+      if state.form == SnapshotPolicy.usualForm(of: State.self) { return sendHere(action, to: reactor) }
       return sendHereInOtherForm(action, to: reactor)
     }
     if !isOwnerInTurn, tryEnqueue(action, to: reactor) { return }
@@ -15,24 +15,26 @@ extension Runtime {
   }
 
   /// Processes the action on the sender's thread if the reactor is idle. One function per type of reactor: a program has many
-  /// places that send, and each would contain the reactor's `mutate` and `reduce`.
+  /// places that send, and each would contain the reactor's `mutate` and `reduce`. Its code is that of the form which states of this
+  /// type have unless the user chooses another one.
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: .slots)) {
+    let form = SnapshotPolicy.usualForm(of: State.self)
+    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: form)) {
       return sendByMailbox(action, to: reactor)
     }
     if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
-    runTurnAndRelease(with: action, of: reactor, as: .slots)
+    runTurnAndRelease(with: action, of: reactor, as: form)
   }
 
-  /// The same, if the state is changed in one place or replayed. So the usual form pays for no branch of the others.
+  /// The same, if the user has chosen another form. So the usual one pays for no branch of the others.
   @inlinable
   @inline(never)
   func sendHereInOtherForm<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if ThreadStack.isLow || !state.tryAcquire() { return sendByMailbox(action, to: reactor) }
     if !mailbox.isInboundIdle { return runTurnsAndRelease(appending: action, of: reactor) }
-    runTurnAndRelease(with: action, of: reactor)
+    runTurnAndRelease(with: action, of: reactor, within: .usual)
   }
 
   /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low. Out of line, so that the
