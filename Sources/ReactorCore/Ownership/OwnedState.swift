@@ -125,6 +125,14 @@ extension OwnedState {
     return raw.tryAcquire(CurrentCore.threadToken)
   }
 
+  /// The same for a thread that ``TurnMark/isOutside``, and so reads no state with one place.
+  @inlinable
+  @inline(__always)
+  public func tryAcquireOutside() -> Bool {
+    assert(TurnMark.isOutside, "the thread is inside of something")
+    return raw.tryAcquire(CurrentCore.threadToken)
+  }
+
   /// The same for a thread that leaves what it has sent to the owner, if there is one. After false, the owner will find that.
   @inlinable
   public func tryAcquireOrRely() -> Bool { tryAcquire() || (!isBusy && tryAcquire()) }

@@ -28,6 +28,21 @@ public enum TurnMark {
     return outer
   }
 
+  /// Whether the calling thread is inside of nothing that marks it: no turn, no round, no read of a state with one place, and it
+  /// destroys nothing.
+  @inlinable
+  @inline(__always)
+  public static var isOutside: Bool { rr_thread_get_turn_mark() == 0 }
+
+  /// As ``enter(_:)-(TurnEnds)``, of a thread that ``isOutside``.
+  @inlinable
+  @inline(__always)
+  public static func enterFromOutside(_ ends: TurnEnds) -> Outer {
+    assert(isOutside, "the thread is inside of something")
+    rr_thread_set_turn_mark(UInt(bitPattern: ends.fields))
+    return Outer(0)
+  }
+
   /// Marks the beginning of a round, or of something else that is no turn. A turn around it stays the innermost one.
   ///
   /// - Returns: What ``leave(_:)`` needs.

@@ -20,6 +20,18 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
+    // Inside of something, the stack may be low, and a reader must not become the owner of everything.
+    if _slowPath(!TurnMark.isOutside) { return sendHereFromInside(action, to: reactor) }
+    if _slowPath(!state.tryAcquireOutside()) { return sendByMailbox(action, to: reactor) }
+    if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
+    runTurnAndRelease(
+      with: action, of: reactor, as: SnapshotPolicy.usualForm(of: State.self), isOutside: true)
+  }
+
+  /// The same of a thread that is inside of a turn, a round or a read.
+  @inlinable
+  @inline(never)
+  func sendHereFromInside<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     let form = SnapshotPolicy.usualForm(of: State.self)
     if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: form)) {
       return sendByMailbox(action, to: reactor)
@@ -73,11 +85,11 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
-    with action: Action, of reactor: R, as form: StateForm, within budget: TurnBudget = .usual
+    with action: Action, of reactor: R, as form: StateForm, within budget: TurnBudget = .usual, isOutside: Bool = false
   ) {
     // Loaded once: after the reactor's code, the compiler would load them again each time.
     let (ends, counters) = (mailbox.turnEnds, turnCounters)
-    let outer = enterTurn(with: ends)
+    let outer = enterTurn(with: ends, isOutside: isOutside)
     process(action, of: reactor, as: form)
     leaveTurn(outer, after: 1)
     counters.countImmediate()
@@ -89,8 +101,8 @@ extension Runtime {
   /// - Parameter ends: ``Mailbox/turnEnds``.
   @inlinable
   @inline(__always)
-  func enterTurn(with ends: TurnEnds) -> TurnMark.Outer {
-    let outer = TurnMark.enter(ends)
+  func enterTurn(with ends: TurnEnds, isOutside: Bool = false) -> TurnMark.Outer {
+    let outer = isOutside ? TurnMark.enterFromOutside(ends) : TurnMark.enter(ends)
     Tracepoint.beginTurn(self)
     beginTiming()
     return outer
