@@ -44,9 +44,9 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHereInOtherForm<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    if ThreadStack.isLow || !state.tryAcquire() { return sendByMailbox(action, to: reactor) }
-    if !mailbox.isInboundIdle { return runTurnsAndRelease(appending: action, of: reactor) }
-    runTurnAndRelease(with: action, of: reactor, within: .usual)
+    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire()) { return sendByMailbox(action, to: reactor) }
+    if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
+    runTurnAndRelease(with: action, of: reactor, as: state.form)
   }
 
   /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low. Out of line, so that the
