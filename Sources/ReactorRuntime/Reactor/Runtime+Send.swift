@@ -44,7 +44,9 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHereInOtherForm<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire()) { return sendByMailbox(action, to: reactor) }
+    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire()) {
+      return sendByMailbox(action, to: reactor)
+    }
     if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
     runTurnAndRelease(with: action, of: reactor, as: state.form)
   }
@@ -85,7 +87,8 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
-    with action: Action, of reactor: R, as form: StateForm, within budget: TurnBudget = .usual, isOutside: Bool = false
+    with action: Action, of reactor: R, as form: StateForm, within budget: TurnBudget = .usual,
+    isOutside: Bool = false
   ) {
     // Loaded once: after the reactor's code, the compiler would load them again each time.
     let (ends, counters) = (mailbox.turnEnds, turnCounters)
