@@ -21,7 +21,9 @@ extension Runtime {
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     // Inside of something, the stack may be low, and a reader must not become the owner of everything.
-    if _slowPath(!TurnMark.isOutside) { return sendHereFromInside(action, to: reactor) }
+    if _slowPath(!TurnMark.isOutside) {
+      return state.isOwner ? sendByMailbox(action, to: reactor) : sendHereFromInside(action, to: reactor)
+    }
     if _slowPath(!state.tryAcquireOutside()) { return sendByMailbox(action, to: reactor) }
     if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
     runTurnAndRelease(
