@@ -126,7 +126,7 @@ static inline void rr_access_take_back_change(rr_trampoline *t) {
 /* Begins a change if nobody reads or waits. The owner. After false, the caller must notify if
  * somebody waits: perhaps for the moment in which the owner seemed to be inside. */
 static inline bool rr_access_try_begin_change(rr_trampoline *t) {
-  if (__builtin_expect(rr_load_relaxed(&t->waiting) != 0, 0)) return false;
+  /* Nobody waits while the state is biased, but for a moment: a reader revokes the bias first. */
   if (rr_load_relaxed(&t->bias) == RR_ACCESS_BIASED) {
     rr_store_relaxed(&t->changing, 1u);
     rr_fence_light();
@@ -135,6 +135,7 @@ static inline bool rr_access_try_begin_change(rr_trampoline *t) {
     rr_access_take_back_change(t);
     return false;
   }
+  if (__builtin_expect(rr_load_relaxed(&t->waiting) != 0, 0)) return false;
   uint32_t expected = 0;
   return rr_cas_acquire(RR_EDGE_ACCESS, &t->access, &expected, RR_ACCESS_OWNER);
 }

@@ -26,8 +26,8 @@ extension OwnedState {
     raw.release(slot: Int(slot))
   }
 
-  /// The same after a turn that has left nothing to do. Costs less once many such turns met no other thread; a thread that then
-  /// meets the owner pays about 10 µs. Not after ``acquireScheduled()``.
+  /// The same after a turn that has left nothing to do, and after ``endAction(as:)``. Costs less once many such turns met no other
+  /// thread; a thread that then meets the owner pays about 10 µs. Not after ``acquireScheduled()``.
   ///
   /// - Parameters:
   ///   - form: The form of this state, as a constant where the caller knows it.
@@ -38,6 +38,10 @@ extension OwnedState {
   public func release(as form: StateForm, afterTurns turns: @autoclosure () -> Int) {
     assert(isOwner, "only the owner may release the ownership")
     assert(!isChangingInPlace, "the ownership is released inside of a change")
+    if form == .onePlace {
+      assert(owner.pointee.isPublished, "the ownership is released inside of an action")
+      return raw.release(slot: 0, afterTurns: turns())
+    }
     let slot = markPublished(as: form)
     if _slowPath(slot == privateSlot) { return releaseDeferred() }
     raw.release(slot: Int(slot), afterTurns: turns())
