@@ -71,6 +71,24 @@ static void test_not_biased_while_a_reader_waits(void) {
   rr_trampoline_destroy(t);
 }
 
+/* An owner that changes by the bias goes on for one change beside a reader that waits, until that
+ * has revoked the bias. */
+static void test_waiting_reader_of_a_biased_state(void) {
+  rr_trampoline *t = create_owned();
+  change_until_biased(t);
+  rr_access_begin_wait(t);
+  if (!rr_fence_is_symmetric()) {
+    CHECK(rr_access_try_begin_change(t));
+    CHECK(rr_access_end_change(t));
+    CHECK(rr_access_try_begin_read(t, false));
+    CHECK(!rr_access_end_read(t));
+  }
+  CHECK(!rr_access_try_begin_change(t));
+  rr_access_end_wait(t);
+  change(t);
+  rr_trampoline_destroy(t);
+}
+
 /* A reader that the kernel refuses the fence enters when the owner has given the bias up. */
 static void test_given_up(void) {
   rr_trampoline *t = create_owned();
@@ -205,6 +223,7 @@ void test_access(void) {
   test_revoked_inside_of_a_change();
   test_biased_only_after_changes_without_a_read();
   test_not_biased_while_a_reader_waits();
+  test_waiting_reader_of_a_biased_state();
   /* In these, the kernel refuses a fence. */
   test_in_child(test_given_up);
   test_in_child(test_fence_of_a_revocation);

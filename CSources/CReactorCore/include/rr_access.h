@@ -123,8 +123,9 @@ static inline void rr_access_take_back_change(rr_trampoline *t) {
   rr_fence_light();
 }
 
-/* Begins a change if nobody reads or waits. The owner. After false, the caller must notify if
- * somebody waits: perhaps for the moment in which the owner seemed to be inside. */
+/* Begins a change if nobody reads, and nobody waits or the state is biased. The owner. After false,
+ * the caller must notify if somebody waits: perhaps for the moment in which the owner seemed to be
+ * inside. */
 static inline bool rr_access_try_begin_change(rr_trampoline *t) {
   /* Nobody waits while the state is biased, but for a moment: a reader revokes the bias first. */
   if (rr_load_relaxed(&t->bias) == RR_ACCESS_BIASED) {

@@ -28,8 +28,8 @@ public enum TurnMark {
     return outer
   }
 
-  /// Whether the calling thread is inside of nothing that marks it: no turn, no round, no read of a state with one place, and it
-  /// destroys nothing.
+  /// Whether the calling thread is inside of nothing that marks it: no turn, no round, and no read of a state with one place; and neither
+  /// discards nor reduces. It may be inside of a `deinit`.
   @inlinable
   @inline(__always)
   public static var isOutside: Bool { rr_thread_get_turn_mark() == 0 }

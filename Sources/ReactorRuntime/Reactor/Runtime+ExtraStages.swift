@@ -19,6 +19,7 @@ extension Runtime {
       // A mutation that this action causes has not passed the supersede scopes that the sending thread is inside of.
       ThreadScope.leaveAll { processThroughStages(action, of: reactor, pipeline) }
     }
+    state.endAction()
   }
 
   @inlinable
@@ -103,6 +104,7 @@ extension Runtime {
     pipelineReference.use { pipeline in
       ThreadScope.leaveAll { deliver(mutations, for: action, of: reactor, pipeline) }
     }
+    state.endAction()
   }
 
   /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it. Not inlined: a delivery calls

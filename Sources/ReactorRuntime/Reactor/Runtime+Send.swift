@@ -7,7 +7,7 @@ extension Runtime {
   @inline(__always)
   func send<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if loop == nil {
-      if state.form == SnapshotPolicy.usualForm(of: State.self) { return sendHere(action, to: reactor) }
+      if state.form == StateForm.usual(for: State.self) { return sendHere(action, to: reactor) }
       return sendHereInOtherForm(action, to: reactor)
     }
     if !isOwnerInTurn, tryEnqueue(action, to: reactor) { return }
@@ -20,21 +20,21 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    // Inside of something, the stack may be low, and a reader must not become the owner of everything.
-    if _slowPath(!TurnMark.isOutside) {
+    // Inside of a read, the thread must not become the owner of everything.
+    if _slowPath(!TurnMark.isOutside) || _slowPath(ThreadStack.isLow) {
       return state.isOwner ? sendByMailbox(action, to: reactor) : sendHereFromInside(action, to: reactor)
     }
     if _slowPath(!state.tryAcquireOutside()) { return sendByMailbox(action, to: reactor) }
     if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
     runTurnAndRelease(
-      with: action, of: reactor, as: SnapshotPolicy.usualForm(of: State.self), isOutside: true)
+      with: action, of: reactor, as: StateForm.usual(for: State.self), isOutside: true)
   }
 
-  /// The same of a thread that is inside of a turn, a round or a read.
+  /// The same of a thread that is marked as inside of something: a turn, a round, a read.
   @inlinable
   @inline(never)
   func sendHereFromInside<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    let form = SnapshotPolicy.usualForm(of: State.self)
+    let form = StateForm.usual(for: State.self)
     if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: form)) {
       return sendByMailbox(action, to: reactor)
     }
@@ -42,7 +42,7 @@ extension Runtime {
     runTurnAndRelease(with: action, of: reactor, as: form)
   }
 
-  /// The same, if the user has chosen another form. So the usual one pays for no branch of the others.
+  /// ``sendHere(_:to:)`` of any thread, if the user has chosen another form. So the usual one pays for no branch of the others.
   @inlinable
   @inline(never)
   func sendHereInOtherForm<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
@@ -53,7 +53,8 @@ extension Runtime {
     runTurnAndRelease(with: action, of: reactor, as: state.form)
   }
 
-  /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low. Out of line, so that the
+  /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low, or the thread reads
+  /// states. Out of line, so that the
   /// path of an idle reactor needs few registers.
   @inlinable
   @inline(never)

@@ -111,6 +111,7 @@ extension Runtime {
     #endif
     let outer = TurnMark.enter(mailbox.turnEnds)
     pipelineReference.use { deliver(mutations, for: action, of: reactor, $0) }
+    state.endAction()
     leaveTurn(outer, after: 1)
     turnCounters.countImmediate()
     releaseOrContinue(

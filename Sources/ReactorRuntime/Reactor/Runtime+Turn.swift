@@ -10,7 +10,8 @@ extension Runtime {
     process(action, of: reactor, as: state.form)
   }
 
-  /// The same, with the form of the state as a constant where the caller knows it. The owner.
+  /// The same, with the form of the state as a constant where the caller knows it. The owner. When it returns, a state with one
+  /// place can be read: `OwnedState.release(as:afterTurns:)` relies on that.
   @inlinable
   @inline(__always)
   func process<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R, as form: StateForm) {

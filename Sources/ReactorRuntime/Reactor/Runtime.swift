@@ -207,6 +207,15 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   }
 }
 
+extension StateForm {
+  /// How ``SnapshotPolicy/automatic`` changes a state of that type: a constant where the type is known.
+  @inlinable
+  @inline(__always)
+  static func usual<State>(for _: State.Type) -> StateForm {
+    !_isPOD(State.self) || MemoryLayout<State>.size > SnapshotPolicy.largestCopied ? .onePlace : .slots
+  }
+}
+
 /// What few runtimes need; made when it is needed first.
 @usableFromInline
 final class RuntimeExtras: @unchecked Sendable {

@@ -50,17 +50,10 @@ public enum SnapshotPolicy: Sendable, Hashable {
   /// The size up to which a state without references is copied.
   @inlinable static var largestCopied: Int { 256 }
 
-  /// How ``automatic`` changes a state of that type: a constant where the type is known.
-  @inlinable
-  @inline(__always)
-  static func usualForm<State>(of _: State.Type) -> StateForm {
-    !_isPOD(State.self) || MemoryLayout<State>.size > largestCopied ? .onePlace : .slots
-  }
-
   /// How a state of that type is changed.
-  func form<State>(of type: State.Type) -> StateForm {
+  func form<State>(of _: State.Type) -> StateForm {
     switch self {
-    case .automatic: Self.usualForm(of: type)
+    case .automatic: StateForm.usual(for: State.self)
     case .copied: .slots
     case .onDemand: .onePlace
     case .replayed: .replayed

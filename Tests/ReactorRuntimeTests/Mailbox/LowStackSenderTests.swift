@@ -47,11 +47,7 @@ import Testing
       send.go(to: .published)
       return send
     }
-    let isDone = Threads.start {
-      Self.onLowStack {
-        #expect(throws: Never.self) { try stops.reactor.send(100, before: .now + .seconds(300)) }
-      }
-    }
+    let isDone = Threads.start { Self.onLowStack { stops.reactor.send(100) } }
     #expect(stops.wait(in: 1))
     #expect(Threads.yield { stops.waiting == 1 })
     #expect(Self.threadsMade(for: stops.reactor) == 1)
@@ -68,33 +64,10 @@ import Testing
     let reactor = Script(on: .caller)
     reactor.send(0)
     for action in 1...3 {
-      let isDone = Threads.start {
-        Self.onLowStack {
-          // As a send from inside of a turn, behind which the stack may have no end.
-          let outer = TurnMark.enter()
-          reactor.send(action)
-          TurnMark.leave(outer)
-        }
-      }
-      #expect(isDone.wait())
+      #expect(Threads.start { Self.onLowStack { reactor.send(action) } }.wait())
       #expect(Threads.yield { reactor.currentState.count == action + 1 && !reactor.runtime.state.isBusy })
     }
     #expect(reactor.currentState == [0, 1, 2, 3])
     #expect(Self.threadsMade(for: reactor) == 3)
-  }
-
-  /// It is one turn deep, whatever has used the stack.
-  @Test
-  func `a send from outside of all turns needs no thread on a low stack`() {
-    let reactor = Script(on: .caller)
-    reactor.send(0)
-    let isDone = Threads.start {
-      Self.onLowStack {
-        reactor.send(1)
-        #expect(reactor.currentState == [0, 1])
-      }
-    }
-    #expect(isDone.wait())
-    #expect(Self.threadsMade(for: reactor) == 0)
   }
 }
