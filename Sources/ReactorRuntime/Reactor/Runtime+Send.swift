@@ -20,7 +20,8 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    // Inside of a read, the thread must not become the owner of everything.
+    // Inside of a read, the thread must not become the owner of everything. The mark says nothing of the stack: deinitializers that send
+    // are not marked.
     if _slowPath(!TurnMark.isOutside) || _slowPath(ThreadStack.isLow) {
       return state.isOwner ? sendByMailbox(action, to: reactor) : sendHereFromInside(action, to: reactor)
     }
@@ -30,7 +31,7 @@ extension Runtime {
       with: action, of: reactor, as: StateForm.usual(for: State.self), isOutside: true)
   }
 
-  /// The same of a thread that is marked as inside of something: a turn, a round, a read.
+  /// The same of a thread that is marked as inside of something, as a turn, a round or a read, or whose stack is low.
   @inlinable
   @inline(never)
   func sendHereFromInside<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
@@ -54,8 +55,7 @@ extension Runtime {
   }
 
   /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low, or the thread reads
-  /// states. Out of line, so that the
-  /// path of an idle reactor needs few registers.
+  /// states. Out of line, so that the path of an idle reactor needs few registers.
   @inlinable
   @inline(never)
   func sendByMailbox<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
