@@ -26,6 +26,16 @@ import Testing
     while store.commitCount == commits { await Task.yield() }
   }
 
+  /// Expects that the effect has not run yet, and runs when the commit is written that ``holdCommit(of:)`` holds.
+  private func expectEffect(
+    withHeldCommitOf shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    #expect(effects.elements == [], sourceLocation: sourceLocation)
+    store.release()
+    try await settle(shop)
+    #expect(effects.elements == ["mail"], sourceLocation: sourceLocation)
+  }
+
   @Test(arguments: [false, true])
   func `An effect behind another stream waits for its own mutation`(onOtherThread: Bool) async throws {
     let journal = try Journal(store: store)
@@ -43,10 +53,7 @@ import Testing
       }
     }
     #expect(shop.latestState.total == 103)
-    #expect(effects.elements == [])
-    store.release()
-    try await settle(shop)
-    #expect(effects.elements == ["mail"])
+    try await expectEffect(withHeldCommitOf: shop)
     #expect(shop.currentState.total == 203)
     try journal.end()
   }
@@ -57,10 +64,7 @@ import Testing
     let charges = PublishSubject<Int64>()
     try await shop.sendDurably { charges.flatMap { mail($0) } }
     await holdCommit { #expect(Threads.start { charges.onNext(5) }.wait()) }
-    #expect(effects.elements == [])
-    store.release()
-    try await settle(shop)
-    #expect(effects.elements == ["mail"])
+    try await expectEffect(withHeldCommitOf: shop)
     #expect(shop.currentState.total == 105)
     try journal.end()
   }
@@ -121,10 +125,7 @@ import Testing
     try await settle(otherShop)
     #expect(otherShop.currentState.total == 201)
     #expect(shop.latestState.total == 5)
-    #expect(effects.elements == [])
-    store.release()
-    try await settle(shop)
-    #expect(effects.elements == ["mail"])
+    try await expectEffect(withHeldCommitOf: shop)
     try journal.end()
     try other.end()
   }
@@ -144,10 +145,7 @@ import Testing
     }
     try await settle(otherShop)
     #expect(otherShop.currentState.total == 102)
-    #expect(effects.elements == [])
-    store.release()
-    try await settle(shop)
-    #expect(effects.elements == ["mail"])
+    try await expectEffect(withHeldCommitOf: shop)
     try journal.end()
     try other.end()
   }

@@ -35,23 +35,25 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHereFromInside<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    let form = StateForm.usual(for: State.self)
-    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: form)) {
-      return sendByMailbox(action, to: reactor)
-    }
-    if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
-    runTurnAndRelease(with: action, of: reactor, as: form)
+    sendHere(action, to: reactor, as: StateForm.usual(for: State.self))
   }
 
   /// ``sendHere(_:to:)`` of any thread, if the user has chosen another form. So the usual one pays for no branch of the others.
   @inlinable
   @inline(never)
   func sendHereInOtherForm<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire()) {
+    sendHere(action, to: reactor, as: state.form)
+  }
+
+  /// Both of these: the thread may be inside of anything.
+  @inlinable
+  @inline(__always)
+  func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R, as form: StateForm) {
+    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: form)) {
       return sendByMailbox(action, to: reactor)
     }
     if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
-    runTurnAndRelease(with: action, of: reactor, as: state.form)
+    runTurnAndRelease(with: action, of: reactor, as: form)
   }
 
   /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low, or the thread reads

@@ -208,11 +208,14 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
 }
 
 extension StateForm {
+  /// The size up to which ``SnapshotPolicy/automatic`` copies a state without references.
+  @inlinable static var largestCopied: Int { 256 }
+
   /// How ``SnapshotPolicy/automatic`` changes a state of that type: a constant where the type is known.
   @inlinable
   @inline(__always)
   static func usual<State>(for _: State.Type) -> StateForm {
-    !_isPOD(State.self) || MemoryLayout<State>.size > SnapshotPolicy.largestCopied ? .onePlace : .slots
+    !_isPOD(State.self) || MemoryLayout<State>.size > largestCopied ? .onePlace : .slots
   }
 }
 

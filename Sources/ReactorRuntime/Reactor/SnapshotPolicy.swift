@@ -47,9 +47,6 @@ public enum SnapshotPolicy: Sendable, Hashable {
   /// What `reduce(state:mutation:)` or `transform(state:)` returns is a new state, which is shown as with ``copied``.
   case replayed
 
-  /// The size up to which a state without references is copied.
-  @inlinable static var largestCopied: Int { 256 }
-
   /// How a state of that type is changed.
   func form<State>(of _: State.Type) -> StateForm {
     switch self {
