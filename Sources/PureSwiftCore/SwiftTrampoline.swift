@@ -95,10 +95,15 @@ extension SwiftTrampoline {
     _ = word.pointee.exchange(UInt64(truncatingIfNeeded: slot), ordering: .sequentiallyConsistent)
   }
 
-  // No word is light: that needs an asymmetric fence.
+  // No word is light: that needs an asymmetric fence. So each release is a heavy one, and nothing is left for the other function.
   @inlinable
-  @inline(__always)
-  public func release(slot: Int, afterTurns turns: @autoclosure () -> Int) { release(slot: slot) }
+  public func tryReleaseLightly(slot: Int) -> Bool {
+    release(slot: slot)
+    return true
+  }
+
+  @inlinable
+  public func releaseHeavily(slot: Int, afterTurns turns: Int) { release(slot: slot) }
 
   @inlinable
   public var isBusy: Bool {

@@ -38,9 +38,11 @@ public protocol RawTrampoline: RawObject {
   func publish(_ token: UInt64, slot: Int)
   /// OWNED → IDLE; publishes the snapshot in `slot`.
   func release(slot: Int)
-  /// The same, after a turn that has left nothing to do; `turns` is a number that grows by 1 with each such release. It may cost
-  /// less: see "Light words" in `rr_trampoline.h`. Not after ``acquireScheduled(_:)``.
-  func release(slot: Int, afterTurns turns: @autoclosure () -> Int)
+  /// The same, after a turn that has left nothing to do, if the word is light: see "Light words" in `rr_trampoline.h`. After false
+  /// the owner must call ``releaseHeavily(slot:afterTurns:)``. Not after ``acquireScheduled(_:)``.
+  func tryReleaseLightly(slot: Int) -> Bool
+  /// The same for any word, which may become light; `turns` is a number that grows by 1 with each release of the two kinds.
+  func releaseHeavily(slot: Int, afterTurns turns: Int)
   /// Whether no reader pins `slot`. For a slot that is not published, true stays true until it is published.
   func isFree(slot: Int) -> Bool
   /// Takes back the pins that threads keep without using them. Returns whether it took any; others may have been unpinned

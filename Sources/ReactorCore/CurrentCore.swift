@@ -287,10 +287,14 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   @inlinable
   @inline(__always)
-  public func release(slot: Int, afterTurns turns: @autoclosure () -> Int) {
-    let slot = UInt64(truncatingIfNeeded: slot)
-    if rr_trampoline_try_release_lightly(word, slot) { return }
-    rr_trampoline_release_heavily(word, slot, UInt64(truncatingIfNeeded: turns()))
+  public func tryReleaseLightly(slot: Int) -> Bool {
+    rr_trampoline_try_release_lightly(word, UInt64(truncatingIfNeeded: slot))
+  }
+
+  @inlinable
+  public func releaseHeavily(slot: Int, afterTurns turns: Int) {
+    rr_trampoline_release_heavily(
+      word, UInt64(truncatingIfNeeded: slot), UInt64(truncatingIfNeeded: turns))
   }
 
   @inlinable

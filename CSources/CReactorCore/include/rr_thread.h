@@ -39,10 +39,16 @@ uintptr_t rr_thread_stack_middle(void);
  * a low stack and an address that is not known yet. As the turn mark below. */
 extern _Thread_local uintptr_t rr_thread_known_middle __attribute__((tls_model("initial-exec")));
 
+/* False if it is known that the calling thread has used less than half of its stack. */
+static inline bool rr_thread_stack_may_be_low(void) {
+  const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  return __builtin_expect(frame < rr_thread_known_middle, 0);
+}
+
 /* Whether the calling thread has used more than half of its stack. */
 static inline bool rr_thread_stack_is_low(void) {
   const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-  if (__builtin_expect(frame >= rr_thread_known_middle, 1)) return false;
+  if (!rr_thread_stack_may_be_low()) return false;
   if (rr_thread_known_middle != UINTPTR_MAX) return true;
   rr_thread_known_middle = rr_thread_stack_middle();
   return frame < rr_thread_known_middle;

@@ -62,7 +62,7 @@
  *  line 0   the word, and the table of the slots that are allocated only when they are needed; the
  *           pins, or the access word: what readers access. The table and its pointers are written
  *           once, before the word first names their slot.
- *  line 1   belongs to the Swift layer: what it knows about the slots, which a turn accesses once
+ *  line 1   belongs to the Swift layer: what it knows about the slots and notes of changes
  *           (8 bytes of it are in line 0), and `changing`, which the owner stores; then the
  * payload: what it writes at each change, and small states. No reader accesses this line, except
  *           that of a small state, and one that waits for a change to end or revokes a bias.

@@ -67,11 +67,11 @@ extension OwnedState {
     let owner = owner
     // Inside of `initial` there is no state yet.
     if slots.pointee.initialized == 0 { return BegunRead(pin: SnapshotPin(slot: -1)) }
-    let change = owner.pointee.change
-    if change == .inPlace, hasOnePlace { failInsideOfChange() }
+    let change = slots.pointee.change
+    if hasOnePlace, isChangingInPlace { failInsideOfChange() }
     if change == .inPlace { return BegunRead(pin: SnapshotPin(slot: -1, place: slots.pointee.sparePlace)) }
     // What reads must not change the state that it reads; see `isChanging`.
-    owner.pointee.change = .byValue
+    slots.pointee.change = .byValue
     return BegunRead(pin: SnapshotPin(slot: -1, place: owner.pointee.place), outerChange: change)
   }
 
@@ -90,7 +90,7 @@ extension OwnedState {
   @inline(never)
   func end(_ begun: BegunRead) -> Bool {
     if begun.pin.slot >= 0 { return raw.unpin(begun.pin) && publishDeferred() }
-    if let change = begun.outerChange { owner.pointee.change = change }
+    if let change = begun.outerChange { slots.pointee.change = change }
     return false
   }
 }

@@ -44,8 +44,8 @@ extension OwnedState {
     let (owner, log) = (owner, log)
     var beginningOfCopy: Int64?
     // Until the end: states and mutations that are destroyed here may cause other changes, which must wait.
-    owner.pointee.change = .byValue
-    defer { owner.pointee.change = .none }
+    slots.pointee.change = .byValue
+    defer { slots.pointee.change = .none }
     if owner.pointee.isPublished {
       let slots = slots
       let spare = Int(slots.pointee.spare)
@@ -67,9 +67,9 @@ extension OwnedState {
         beginningOfCopy = beginCopy()
       }
     }
-    owner.pointee.change = .inPlace
+    slots.pointee.change = .inPlace
     apply(&owner.pointee.place.state(State.self).pointee, mutation)
-    owner.pointee.change = .byValue
+    slots.pointee.change = .byValue
     // After the mutation, which copies the collections that it is the first to change.
     if let beginningOfCopy { log.pointee.noteCopy(since: beginningOfCopy) }
     if log.pointee.count == log.pointee.capacity { makeRoom(Mutation.self) }
@@ -83,9 +83,9 @@ extension OwnedState {
     if form != .replayed { return }
     // Otherwise the next change would keep the states that are lost now.
     slots.pointee.isAlternating = false
-    owner.pointee.change = .byValue
+    slots.pointee.change = .byValue
     ReplayLog.forgetAll(in: log)
-    owner.pointee.change = .none
+    slots.pointee.change = .none
   }
 
   /// How often the state was copied. With one place: how many copies ``read(thenCheck:)`` has returned to threads other than the
@@ -133,13 +133,13 @@ extension OwnedState {
     let (count, end) = (log.pointee.end &- position, log.pointee.end)
     let beginning = count < ReplayLog.countWorthTiming ? 0 : MonotonicTime.now
     // As inside of any change: code that reads the state now sees the published one.
-    owner.pointee.change = .inPlace
+    slots.pointee.change = .inPlace
     var position = position
     while position < end {
       apply(&place.pointee, log.pointee.entry(at: position, of: Mutation.self).pointee)
       position &+= 1
     }
-    owner.pointee.change = .byValue
+    slots.pointee.change = .byValue
     if count >= ReplayLog.countWorthTiming { log.pointee.noteReplay(of: count, since: beginning) }
   }
 

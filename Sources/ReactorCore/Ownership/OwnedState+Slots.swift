@@ -38,13 +38,10 @@ extension OwnedState {
   public func release(as form: StateForm, afterTurns turns: @autoclosure () -> Int) {
     assert(isOwner, "only the owner may release the ownership")
     assert(!isChangingInPlace, "the ownership is released inside of a change")
-    if form == .onePlace {
-      assert(owner.pointee.isPublished, "the ownership is released inside of an action")
-      return raw.release(slot: 0, afterTurns: turns())
-    }
-    let slot = markPublished(as: form)
+    assert(form != .onePlace || owner.pointee.isPublished, "the ownership is released inside of an action")
+    let slot = form == .onePlace ? 0 : markPublished(as: form)
     if _slowPath(slot == privateSlot) { return releaseDeferred() }
-    raw.release(slot: Int(slot), afterTurns: turns())
+    if !raw.tryReleaseLightly(slot: Int(slot)) { raw.releaseHeavily(slot: Int(slot), afterTurns: turns()) }
   }
 
   /// Releases the ownership while the changes are in the private slot. The owner, after ``markPublished(as:)`` has found no other.
@@ -198,7 +195,7 @@ extension OwnedState {
   @inline(never)
   func tryMoveOutOfPrivateSlot() -> Bool {
     let (owner, slots) = (owner, slots)
-    assert(owner.pointee.change == .none, "the state is published while it is changed or read")
+    assert(slots.pointee.change == .none, "the state is published while it is changed or read")
     var slot = freeSlot()
     // If this frees no slot, readers are inside of their reads. So it is repeated only at each power of two of failures.
     let mayRevoke = slots.pointee.failures & (slots.pointee.failures &- 1) == 0
@@ -262,7 +259,7 @@ extension UnsafeMutablePointer {
   var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(self) }
 }
 
-/// What the owner is doing to the state.
+/// What the owner is doing to the state. Its raw values are what is in memory: ``SlotFields/setNumbers(of:_:_:)`` stores them.
 @usableFromInline
 enum Change: UInt8, Sendable {
   case none
@@ -277,9 +274,9 @@ enum Change: UInt8, Sendable {
 struct OwnerFields {
   /// The place of the state with the owner's changes.
   @usableFromInline var place: UnsafeMutableRawPointer
-  /// Whether that is the published state: the owner has made no changes since.
+  /// Whether that is the published state: the owner has made no changes since. Also after ``OwnedState/changeOnce(_:as:_:)``, until the
+  /// turn goes on.
   @usableFromInline var isPublished = true
-  @usableFromInline var change = Change.none
   /// With one place: when the owner last waited a moment for readers, and not all of them entered; on the clock of
   /// ``StateAccess``.
   @usableFromInline var fruitlessMoment: UInt32 = 0
@@ -295,7 +292,7 @@ struct OwnerFields {
   }
 }
 
-/// The fields that only the owner accesses, once per turn.
+/// The fields that only the owner accesses: `change` at each change, and when it reads; the others once per turn.
 @usableFromInline
 struct SlotFields {
   /// The place of the state in `spare`.
@@ -310,16 +307,48 @@ struct SlotFields {
   @usableFromInline var current: UInt8 = 0
   /// The slot for the next changes, if it is free. While there are changes, the published slot.
   @usableFromInline var spare: UInt8 = 0
-  /// Whether the owner uses two slots in turn: `published` and `spare` hold states, no other slot does, and these two are
-  /// the right ones for the readers that there are.
-  @usableFromInline var isAlternating = false
-  /// Whether a slot was found pinned.
-  @usableFromInline var hasReaders = false
+  @usableFromInline var change = Change.none
+  /// ``isAlternating`` and ``hasReaders``, a bit each.
+  @usableFromInline var flags: UInt8 = 0
   /// How many publications in a row were deferred.
   @usableFromInline var failures: UInt8 = 0
 
   @usableFromInline
   init(place: UnsafeMutableRawPointer) { sparePlace = place }
+
+  /// Whether the owner uses two slots in turn: `published` and `spare` hold states, no other slot does, and these two are
+  /// the right ones for the readers that there are.
+  @inlinable
+  var isAlternating: Bool {
+    get { flags & 1 != 0 }
+    set { flags = newValue ? flags | 1 : flags & ~1 }
+  }
+
+  /// Whether a slot was found pinned.
+  @inlinable
+  var hasReaders: Bool {
+    get { flags & 2 != 0 }
+    set { flags = newValue ? flags | 2 : flags & ~2 }
+  }
+
+  /// Returns ``published``, ``current``, ``spare`` and ``change``, a byte each, the lowest first: one load, and one store for all of them.
+  @inlinable
+  @inline(__always)
+  static func numbers(of fields: UnsafeMutablePointer<SlotFields>) -> UInt32 {
+    UInt32(
+      littleEndian: UnsafeMutableRawPointer(fields).load(fromByteOffset: offsetOfPublished, as: UInt32.self))
+  }
+
+  @inlinable
+  @inline(__always)
+  static func setNumbers(of fields: UnsafeMutablePointer<SlotFields>, _ numbers: UInt32, _ change: Change) {
+    UnsafeMutableRawPointer(fields).storeBytes(
+      of: (numbers | UInt32(change.rawValue) &<< 24).littleEndian, toByteOffset: offsetOfPublished,
+      as: UInt32.self)
+  }
+
+  /// Where `published` is. `current`, `spare` and `change` are behind it, as `StatePlaces.prepare` checks.
+  @inlinable static var offsetOfPublished: Int { 12 }
 
   /// Where they are in a trampoline's block.
   @inlinable

@@ -69,7 +69,7 @@ public struct OwnedState<State: Sendable>: ~Copyable {
   @inline(__always)
   var owner: UnsafeMutablePointer<OwnerFields> { OwnerFields.pointer(in: raw.memory) }
 
-  /// The fields that only the owner accesses, to find a slot and to publish it.
+  /// The fields that only the owner accesses, to find a slot and to publish it, and to note that it changes the state.
   @inlinable
   @inline(__always)
   var slots: UnsafeMutablePointer<SlotFields> { SlotFields.pointer(in: raw.memory) }
@@ -200,11 +200,11 @@ extension OwnedState {
         beginChanges()
       } else {
         // The copy destroys an earlier state, which may cause another change: that must wait.
-        if !_isPOD(State.self) { owner.pointee.change = .byValue }
+        if !_isPOD(State.self) { slots.pointee.change = .byValue }
         place = continueInSpareSlot()
       }
     }
-    owner.pointee.change = .inPlace
+    slots.pointee.change = .inPlace
     if Self.changesInRegisters {
       var state = source.state(State.self).pointee
       body(&state)
@@ -212,7 +212,7 @@ extension OwnedState {
     } else {
       body(&place.state(State.self).pointee)
     }
-    owner.pointee.change = .none
+    slots.pointee.change = .none
   }
 
   /// Whether ``change(_:)`` calls its body with a local copy, and stores that in the current slot afterwards. Then the processor does
@@ -230,7 +230,7 @@ extension OwnedState {
   public func replace(_ body: (State) -> State) {
     assert(isOwner, "only the owner may change the state")
     let owner = owner
-    owner.pointee.change = .byValue
+    slots.pointee.change = .byValue
     do {
       var state = body(owner.pointee.place.state(State.self).pointee)
       // Exchanged, not assigned: the deinitializers of an earlier state may read the reactor's state, and an assignment releases
@@ -244,7 +244,7 @@ extension OwnedState {
       }
       // Here an earlier state is destroyed, which may cause another change: that must wait.
     }
-    owner.pointee.change = .none
+    slots.pointee.change = .none
   }
 
   /// Lets other threads read the changes, if the state has one place. Otherwise they wait for the end of the turn. The
@@ -267,12 +267,18 @@ extension OwnedState {
   /// change the state now. The owner.
   @unsafe
   @inlinable
-  public var isChanging: Bool { owner.pointee.change != .none }
+  public var isChanging: Bool { slots.pointee.change != .none || isChangingOnce }
 
-  /// Whether the owner is inside of a change in place: that of ``change(_:)``, or a mutation that is or will be replayed. The owner.
+  /// Whether the owner is inside of a change in place: that of ``change(_:)`` or ``changeOnce(_:as:_:)``, or a mutation that is or will be
+  /// replayed. The owner.
   @unsafe
   @inlinable
-  public var isChangingInPlace: Bool { owner.pointee.change == .inPlace }
+  public var isChangingInPlace: Bool { slots.pointee.change == .inPlace || isChangingOnce }
+
+  /// Whether the owner has begun ``changeOnce(_:as:_:)`` of a state with one place, and not ended it: that is noted for readers only. The
+  /// owner.
+  @usableFromInline
+  var isChangingOnce: Bool { hasOnePlace && owner.pointee.isPublished && !raw.wasOpen(passingHold: true) }
 
   /// The state with the owner's changes. The owner, but not inside of a change.
   @unsafe

@@ -89,6 +89,11 @@ enum StatePlaces<State> {
   static func prepare(_ block: UnsafeMutableRawPointer) {
     let room = TrampolineLayout.slotFieldsEnd - TrampolineLayout.slotFields
     precondition(MemoryLayout<SlotFields>.size <= room)
+    let offsets = [
+      MemoryLayout<SlotFields>.offset(of: \.published), MemoryLayout<SlotFields>.offset(of: \.current),
+      MemoryLayout<SlotFields>.offset(of: \.spare), MemoryLayout<SlotFields>.offset(of: \.change),
+    ]
+    assert(offsets == (0..<4).map { SlotFields.offsetOfPublished + $0 }, "see SlotFields.numbers(of:)")
     table(in: block).initialize(to: nil)
     OwnerFields.pointer(in: block).initialize(to: OwnerFields(place: block))
     SlotFields.pointer(in: block).initialize(to: SlotFields(place: block))

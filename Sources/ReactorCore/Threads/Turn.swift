@@ -14,6 +14,11 @@ public enum TurnMark {
     @inlinable
     @inline(__always)
     init(_ word: UInt) { self.word = word }
+
+    /// That of ``TurnMark/enterFromOutside(_:)``.
+    @inlinable
+    @inline(__always)
+    public static var outside: Outer { Outer(0) }
   }
 
   /// Marks the beginning of a turn of the calling thread.
@@ -40,7 +45,7 @@ public enum TurnMark {
   public static func enterFromOutside(_ ends: TurnEnds) -> Outer {
     assert(isOutside, "the thread is inside of something")
     rr_thread_set_turn_mark(UInt(bitPattern: ends.fields))
-    return Outer(0)
+    return .outside
   }
 
   /// Marks the beginning of a round, or of something else that is no turn. A turn around it stays the innermost one.
@@ -288,4 +293,9 @@ public enum ThreadStack {
   @inlinable
   @inline(__always)
   public static var isLow: Bool { rr_thread_stack_is_low() }
+
+  /// Whether ``isLow`` may be true: false only if it is known that it is false. It calls no function.
+  @inlinable
+  @inline(__always)
+  public static var mayBeLow: Bool { rr_thread_stack_may_be_low() }
 }

@@ -117,7 +117,7 @@ extension Reactor where Action == Mutation {
   @inlinable
   public func mutate(action: Action) -> Observable<Mutation> { passActionOn(action) }
 
-  /// What the default `mutate` returns. From the second action with references on, the runtime does not call it any more.
+  /// What the default `mutate` returns. From the second action with references on, the runtime rarely calls it any more.
   @inlinable
   func passActionOn(_ action: Action) -> Observable<Mutation> {
     if !_isPOD(Action.self) { runtime.noteDefaultMutate() }

@@ -99,7 +99,18 @@
     /// - Parameter turn: The result of ``beginTurn()``.
     @usableFromInline
     func endTurn(_ turn: ThreadTurn?) {
-      guard let duration = turn?.end(), duration > Hooks.longTurnThreshold else { return }
+      if let duration = longDuration(of: turn) { warnOfLongTurn(duration) }
+    }
+
+    /// Ends what ``beginTurn()`` has begun. Returns how long that took if it is worth a warning. The owner.
+    @usableFromInline
+    func longDuration(of turn: ThreadTurn?) -> Duration? {
+      guard let duration = turn?.end(), duration > Hooks.longTurnThreshold else { return nil }
+      return duration
+    }
+
+    @usableFromInline
+    func warnOfLongTurn(_ duration: Duration) {
       warn(.longTurn) { reactor, thread in
         "a turn of \(reactor) took \(duration) on \(thread)."
       }

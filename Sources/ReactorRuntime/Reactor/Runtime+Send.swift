@@ -17,18 +17,26 @@ extension Runtime {
   /// Processes the action on the sender's thread if the reactor is idle. One function per type of reactor: a program has many
   /// places that send, and each would contain the reactor's `mutate` and `reduce`. Its code is that of the form which states of this
   /// type have unless the user chooses another one.
+  ///
+  /// What is rare is a call at its end, so that this function saves and restores no registers: they would be stores before the next
+  /// compare-and-swap, see ``OwnedState/changeOnce(_:as:_:)``.
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     // Inside of a read, the thread must not become the owner of everything. The mark says nothing of the stack: deinitializers that send
     // are not marked.
-    if _slowPath(!TurnMark.isOutside) || _slowPath(ThreadStack.isLow) {
+    if _slowPath(!TurnMark.isOutside) || _slowPath(ThreadStack.mayBeLow) {
       return state.isOwner ? sendByMailbox(action, to: reactor) : sendHereFromInside(action, to: reactor)
     }
     if _slowPath(!state.tryAcquireOutside()) { return sendByMailbox(action, to: reactor) }
     if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
-    runTurnAndRelease(
-      with: action, of: reactor, as: StateForm.usual(for: State.self), isOutside: true)
+    let form = StateForm.usual(for: State.self)
+    // With one place, readers may read the state while it is reduced by value.
+    if R.isDurable || (R.reducesByValue && form == .onePlace) {
+      return runTurnAndRelease(with: action, of: reactor, as: form, isOutside: true)
+    }
+    if _slowPath(!extraStages.isEmpty) { return runTurnAndRelease(with: action, of: reactor, within: .usual) }
+    runTurnOfOneChangeAndRelease(with: action, of: reactor)
   }
 
   /// The same of a thread that is marked as inside of something, as a turn, a round or a read, or whose stack is low.
@@ -78,6 +86,139 @@ extension Runtime {
   var isOwnerInTurn: Bool { TurnMark.isSet && state.isOwner }
 
   // MARK: An idle reactor
+
+  /// Runs a turn of one action on the sender's thread, of a reactor without extra stages, whose state has its usual form; the thread is
+  /// inside of nothing. The owner; releases the ownership before it returns.
+  ///
+  /// It does what ``runTurnAndRelease(with:of:within:)`` does. But if `mutate` returns one mutation, it does it by
+  /// ``OwnedState/changeOnce(_:as:_:)``, and calls a function for what is rare.
+  @inlinable
+  @inline(__always)
+  func runTurnOfOneChangeAndRelease<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
+    // Loaded once: after the reactor's code, the compiler would load them again each time.
+    let (form, ends, counters) = (StateForm.usual(for: State.self), mailbox.turnEnds, turnCounters)
+    _ = enterTurn(with: ends, isOutside: true)
+    #if DEBUG
+      checkServes(reactor)
+      let turn = beginTurn()
+      checkThreadOfAction()
+    #endif
+    // Nil if there were several changes, or none.
+    var slot: SlotToChange?
+    if !_isPOD(Action.self), let found = state.slotToChangeOnce(as: form),
+      passOn(action, of: R.self, { mutation in reduceOnce(mutation, in: found, of: reactor) })
+    {
+      slot = found
+    } else {
+      // The switch consumes the stream: with one that borrows it, the compiler keeps it in memory and copies it there, even if it is known
+      // which case it is.
+      switch reactor.mutate(action: action).source {
+      case .one(let mutation):
+        // `mutate` may have subscribed to a stream of the reactor, or caused an event of one, which changes the state.
+        if _fastPath(extraStages.subtracting(.discarding).isEmpty),
+          let found = state.slotToChangeOnce(as: form)
+        {
+          reduceOnce(mutation, in: found, of: reactor)
+          if _isPOD(Mutation.self) || form == .onePlace {
+            slot = found
+          } else {
+            // What the mutation refers to is destroyed when this case ends, and may cause an event, which changes the state.
+            state.continueTurn(as: form)
+          }
+        } else {
+          #if DEBUG
+            deliver(.just(mutation), for: action, of: reactor, as: form)
+          #else
+            return deliverAndRelease(mutation, for: action, of: reactor)
+          #endif
+        }
+      case let source:
+        deliver(Observable(source), for: action, of: reactor, as: form)
+      }
+      if !_isPOD(Mutation.self) { state.endAction(as: form) }
+    }
+    #if DEBUG
+      if let duration = longDuration(of: turn) {
+        // What the warning calls may cause events, too.
+        if slot != nil { state.continueTurn(as: form) }
+        slot = nil
+        warnOfLongTurn(duration)
+      }
+    #endif
+    guard let slot else { return leaveTurnAndRelease(of: reactor) }
+    leaveTurn(.outside, after: 1)
+    counters.countImmediate()
+    if _slowPath(!ends.isQuiet) { return continueTurnAndRelease(of: reactor) }
+    if _slowPath(!state.tryReleaseLightly(slot, as: form)) { return releaseHeavilyOrContinue(of: reactor) }
+    // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
+    if _slowPath(!mailbox.isInboundEmptyAfterRelease) { continueAfterRelease(of: reactor) }
+  }
+
+  /// Applies the only mutation of a turn. The owner.
+  @inlinable
+  @inline(__always)
+  func reduceOnce<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, in slot: SlotToChange, of reactor: R
+  ) {
+    let form = StateForm.usual(for: State.self)
+    #if DEBUG
+      beginReduce()
+      defer { endReduce() }
+    #endif
+    state.changeOnce(slot, as: form) { state in
+      if R.reducesByValue {
+        state = reactor.reduce(state: state, mutation: mutation)
+      } else {
+        reactor.reduce(into: &state, mutation: mutation)
+      }
+    }
+    // The mutation and the checks may read the state.
+    state.endChangeOnce(as: form)
+  }
+
+  /// The rest of ``runTurnOfOneChangeAndRelease(with:of:)`` if something rare is to be done for the mutation. The owner; releases the
+  /// ownership before it returns.
+  @inlinable
+  @inline(never)
+  func deliverAndRelease<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, for action: Action, of reactor: R
+  ) {
+    deliver(.just(mutation), for: action, of: reactor, as: StateForm.usual(for: State.self))
+    leaveTurnAndRelease(of: reactor)
+  }
+
+  /// Ends a turn of one action that may have made several changes. The owner; releases the ownership before it returns.
+  @inlinable
+  @inline(__always)
+  func leaveTurnAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    let (form, ends, counters) = (StateForm.usual(for: State.self), mailbox.turnEnds, turnCounters)
+    leaveTurn(.outside, after: 1)
+    counters.countImmediate()
+    releaseOrContinue(of: reactor, as: form, after: ends, turns: counters.wasImmediate)
+  }
+
+  /// Ends a turn of one change that has left something to do. The owner; releases the ownership before it returns.
+  @inlinable
+  @inline(never)
+  func continueTurnAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    state.continueTurn(as: StateForm.usual(for: State.self))
+    endTurnAndRelease(of: reactor, within: .usual)
+  }
+
+  /// Ends a turn of one change of a state whose word is not light. The owner; releases the ownership before it returns.
+  @inlinable
+  @inline(never)
+  func releaseHeavilyOrContinue<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    state.releaseHeavily(afterTurns: turnCounters.wasImmediate)
+    if _slowPath(!mailbox.isInboundEmptyAfterRelease) { continueAfterRelease(of: reactor) }
+  }
+
+  /// Runs turns for what has arrived before the calling thread released the ownership.
+  @inlinable
+  @inline(never)
+  func continueAfterRelease<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    if tryReacquire() { runTurnsAndRelease(of: reactor, within: .usual) }
+  }
 
   /// Runs a turn of one action on the sender's thread. The owner; releases the ownership before it returns.
   @inlinable

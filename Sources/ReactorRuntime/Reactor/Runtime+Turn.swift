@@ -25,17 +25,26 @@ extension Runtime {
       checkThreadOfAction()
     #endif
     if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor, as: form) }) {
-      let mutations = reactor.mutate(action: action)
-      // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced.
-      if _slowPath(!extraStages.subtracting(.discarding).isEmpty) {
-        return deliverThroughStages(mutations, for: action, of: reactor)
-      }
-      mutations.deliver(
-        to: { mutation in reduce(mutation, of: reactor, as: form) },
-        orStream: { mutations in
-          usePipeline(of: reactor) { subscribe(to: mutations, for: action, $0) }
-        })
+      return deliver(reactor.mutate(action: action), for: action, of: reactor, as: form)
     }
+    state.endAction(as: form)
+  }
+
+  /// Applies what `mutate` has returned for an action that met no stage before it, and ends the action. The owner.
+  @inlinable
+  @inline(__always)
+  func deliver<R: Reactor<Action, Mutation, State>>(
+    _ mutations: Observable<Mutation>, for action: Action, of reactor: R, as form: StateForm
+  ) {
+    // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced.
+    if _slowPath(!extraStages.subtracting(.discarding).isEmpty) {
+      return deliverThroughStages(mutations, for: action, of: reactor)
+    }
+    mutations.deliver(
+      to: { mutation in reduce(mutation, of: reactor, as: form) },
+      orStream: { mutations in
+        usePipeline(of: reactor) { subscribe(to: mutations, for: action, $0) }
+      })
     state.endAction(as: form)
   }
 
