@@ -277,7 +277,8 @@ extension OwnedState {
 
   /// Whether the owner has begun ``changeOnce(_:as:_:)`` of a state with one place, and not ended it: that is noted for readers only. The
   /// owner.
-  @usableFromInline
+  @inlinable
+  @inline(__always)
   var isChangingOnce: Bool { hasOnePlace && owner.pointee.isPublished && !raw.wasOpen(passingHold: true) }
 
   /// The state with the owner's changes. The owner, but not inside of a change.

@@ -35,7 +35,7 @@ extension Runtime {
     if R.isDurable || (R.reducesByValue && form == .onePlace) {
       return runTurnAndRelease(with: action, of: reactor, as: form, isOutside: true)
     }
-    if _slowPath(!extraStages.isEmpty) { return runTurnAndRelease(with: action, of: reactor, within: .usual) }
+    if _slowPath(!extraStages.isEmpty) { return runTurnThroughStagesAndRelease(with: action, of: reactor) }
     runTurnOfOneChangeAndRelease(with: action, of: reactor)
   }
 
@@ -87,6 +87,23 @@ extension Runtime {
 
   // MARK: An idle reactor
 
+  /// ``runTurnOfOneChangeAndRelease(with:of:)`` of a reactor that has extra stages.
+  @inlinable
+  @inline(never)
+  func runTurnThroughStagesAndRelease<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R)
+  {
+    _ = enterTurn(with: mailbox.turnEnds, isOutside: true)
+    #if DEBUG
+      checkServes(reactor)
+      let turn = beginTurn()
+    #endif
+    processThroughStages(action, of: reactor)
+    #if DEBUG
+      endTurn(turn)
+    #endif
+    leaveTurnAndRelease(of: reactor)
+  }
+
   /// Runs a turn of one action on the sender's thread, of a reactor without extra stages, whose state has its usual form; the thread is
   /// inside of nothing. The owner; releases the ownership before it returns.
   ///
@@ -135,7 +152,7 @@ extension Runtime {
       case let source:
         deliver(Observable(source), for: action, of: reactor, as: form)
       }
-      if !_isPOD(Mutation.self) { state.endAction(as: form) }
+      if slot == nil { state.endAction(as: form) }
     }
     #if DEBUG
       if let duration = longDuration(of: turn) {
@@ -183,7 +200,9 @@ extension Runtime {
   func deliverAndRelease<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, for action: Action, of reactor: R
   ) {
-    deliver(.just(mutation), for: action, of: reactor, as: StateForm.usual(for: State.self))
+    let form = StateForm.usual(for: State.self)
+    deliver(.just(mutation), for: action, of: reactor, as: form)
+    state.endAction(as: form)
     leaveTurnAndRelease(of: reactor)
   }
 

@@ -25,12 +25,13 @@ extension Runtime {
       checkThreadOfAction()
     #endif
     if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor, as: form) }) {
-      return deliver(reactor.mutate(action: action), for: action, of: reactor, as: form)
+      let mutations = reactor.mutate(action: action)
+      deliver(mutations, for: action, of: reactor, as: form)
     }
     state.endAction(as: form)
   }
 
-  /// Applies what `mutate` has returned for an action that met no stage before it, and ends the action. The owner.
+  /// Applies what `mutate` has returned for an action that met no stage before it. ``process(_:of:as:)`` ends the action. The owner.
   @inlinable
   @inline(__always)
   func deliver<R: Reactor<Action, Mutation, State>>(
@@ -45,7 +46,6 @@ extension Runtime {
       orStream: { mutations in
         usePipeline(of: reactor) { subscribe(to: mutations, for: action, $0) }
       })
-    state.endAction(as: form)
   }
 
   /// Calls `body` with the action itself if `mutate` is known to be the default one, which would only return it in a stream; returns
