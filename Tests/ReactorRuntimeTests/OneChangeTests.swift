@@ -205,6 +205,76 @@ import Testing
     func reduce(into state: inout State, mutation: Parting) { add(&state, mutation.number) }
   }
 
+  /// Actions with references that are the mutations, and a state that is copied.
+  private final class Named: Reactor {
+    struct Entry: Sendable {
+      var name: String
+      var number: Int
+    }
+
+    let initialState = 0
+    let runtime = Runtime<Entry, Entry, Int>(on: .caller)
+    let seen = Record<String>()
+
+    func reduce(into state: inout Int, mutation: Entry) {
+      state += mutation.number
+      seen.append("\(mutation.name) \(currentState)")
+    }
+  }
+
+  @Test
+  func `an action with references that is the mutation changes a copied state`() {
+    let reactor = Named()
+    for number in 1...4 { reactor.send(.init(name: "a name that is long enough \(number)", number: number)) }
+    let sums = [0, 1, 3, 6]
+    #expect(reactor.seen.elements == (0..<4).map { "a name that is long enough \($0 + 1) \(sums[$0])" })
+    #expect(reactor.currentState == 10)
+    reactor.withCurrentState { state in
+      for number in 1...3 { reactor.send(.init(name: "read", number: number)) }
+      #expect(state == 10)
+    }
+    #expect(reactor.currentState == 16)
+  }
+
+  /// A wider state, reduced by value.
+  private final class Wide: ReactorKitReactor {
+    let initialState = (0, 0, 0, 0, 0, 0, 0)
+    let runtime = Runtime<Int, Int, (Int, Int, Int, Int, Int, Int, Int)>(on: .caller)
+    let seen = Record<Int>()
+
+    func reduce(state: State, mutation: Int) -> State {
+      var state = state
+      state.6 += mutation
+      seen.append(currentState.6)
+      state.0 += 1
+      return state
+    }
+  }
+
+  @Test
+  func `reduce by value changes a wider state`() {
+    let reactor = Wide()
+    for action in 1...5 { reactor.send(action) }
+    #expect(reactor.seen.elements == [0, 1, 3, 6, 10])
+    #expect((reactor.currentState.0, reactor.currentState.6) == (5, 15))
+  }
+
+  @Test
+  func `mutate that closes its reactor is still reduced`() async {
+    for discards in [false, true] {
+      let reactor = Sums(mutate: { reactor, action in
+        if action == 4 { reactor.close(discards ? .discard : .drain) }
+        return .just(action)
+      })
+      for action in 1...3 { reactor.send(action) }
+      reactor.send(4)
+      #expect(reactor.currentState == Sums.State(count: 4, sum: 10))
+      #expect(throws: SendError.closed) { try reactor.trySend(5) }
+      await reactor.waitUntilEnded()
+      #expect(reactor.currentState.sum == 10)
+    }
+  }
+
   @Test
   func `what the end of a mutation emits is reduced and shown in its turn`() {
     checkEnds(0, { $0 += $1 }, { $0 })

@@ -29,9 +29,9 @@ extension OwnedState {
 
   /// Changes the state. The owner. As that of ``change(as:_:)``, `body` must not publish the state or release the ownership.
   ///
-  /// The owner calls ``endChangeOnce(as:)`` next; and then, if the state has slots, ``tryReleaseLightly(_:as:)`` or ``continueTurn(as:)``
-  /// before any code that may change the state or subscribe to it, also in a deinitializer. Until then the state counts as
-  /// published, though the word still names the slot before it.
+  /// The owner calls ``endChangeOnce(as:)`` next. If the state has slots, then nothing may change, publish or subscribe to the state before
+  /// the release (``tryReleaseLightly(_:as:)``, and ``releaseHeavily(afterTurns:)`` after false) or ``continueTurn(as:)``, also no
+  /// deinitializer: until then it counts as published, though the word still names the slot before it.
   ///
   /// - Parameters:
   ///   - slot: The result of ``slotToChangeOnce(as:)``, with no change since then.

@@ -99,12 +99,12 @@
     /// - Parameter turn: The result of ``beginTurn()``.
     @usableFromInline
     func endTurn(_ turn: ThreadTurn?) {
-      if let duration = longDuration(of: turn) { warnOfLongTurn(duration) }
+      if let duration = durationIfLong(ending: turn) { warnOfLongTurn(duration) }
     }
 
     /// Ends what ``beginTurn()`` has begun. Returns how long that took if it is worth a warning. The owner.
     @usableFromInline
-    func longDuration(of turn: ThreadTurn?) -> Duration? {
+    func durationIfLong(ending turn: ThreadTurn?) -> Duration? {
       guard let duration = turn?.end(), duration > Hooks.longTurnThreshold else { return nil }
       return duration
     }

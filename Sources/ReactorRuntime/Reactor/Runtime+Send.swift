@@ -18,8 +18,8 @@ extension Runtime {
   /// places that send, and each would contain the reactor's `mutate` and `reduce`. Its code is that of the form which states of this
   /// type have unless the user chooses another one.
   ///
-  /// What is rare is a call at its end, so that this function saves and restores no registers: they would be stores before the next
-  /// compare-and-swap, see ``OwnedState/changeOnce(_:as:_:)``.
+  /// If each action is known to cause one mutation, what is rare is a call at the end: then this function saves nearly no registers. They
+  /// would be stores before the next compare-and-swap, see ``OwnedState/changeOnce(_:as:_:)``.
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
@@ -36,7 +36,7 @@ extension Runtime {
       return runTurnAndRelease(with: action, of: reactor, as: form, isOutside: true)
     }
     if _slowPath(!extraStages.isEmpty) { return runTurnThroughStagesAndRelease(with: action, of: reactor) }
-    runTurnOfOneChangeAndRelease(with: action, of: reactor)
+    runUsualTurnAndRelease(with: action, of: reactor)
   }
 
   /// The same of a thread that is marked as inside of something, as a turn, a round or a read, or whose stack is low.
@@ -87,7 +87,7 @@ extension Runtime {
 
   // MARK: An idle reactor
 
-  /// ``runTurnOfOneChangeAndRelease(with:of:)`` of a reactor that has extra stages.
+  /// ``runUsualTurnAndRelease(with:of:)`` of a reactor that has extra stages.
   @inlinable
   @inline(never)
   func runTurnThroughStagesAndRelease<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R)
@@ -107,11 +107,10 @@ extension Runtime {
   /// Runs a turn of one action on the sender's thread, of a reactor without extra stages, whose state has its usual form; the thread is
   /// inside of nothing. The owner; releases the ownership before it returns.
   ///
-  /// It does what ``runTurnAndRelease(with:of:within:)`` does. But if `mutate` returns one mutation, it does it by
-  /// ``OwnedState/changeOnce(_:as:_:)``, and calls a function for what is rare.
+  /// It does what ``runTurnAndRelease(with:of:within:)`` does, but one mutation by ``OwnedState/changeOnce(_:as:_:)``.
   @inlinable
   @inline(__always)
-  func runTurnOfOneChangeAndRelease<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
+  func runUsualTurnAndRelease<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
     // Loaded once: after the reactor's code, the compiler would load them again each time.
     let (form, ends, counters) = (StateForm.usual(for: State.self), mailbox.turnEnds, turnCounters)
     _ = enterTurn(with: ends, isOutside: true)
@@ -143,20 +142,26 @@ extension Runtime {
             state.continueTurn(as: form)
           }
         } else {
-          #if DEBUG
-            deliver(.just(mutation), for: action, of: reactor, as: form)
-          #else
-            return deliverAndRelease(mutation, for: action, of: reactor)
+          #if !DEBUG
+            // Otherwise the mutation would be destroyed after the turn.
+            if _isPOD(Mutation.self) { return deliverAndRelease(mutation, for: action, of: reactor) }
           #endif
+          deliver(.just(mutation), for: action, of: reactor, as: form)
         }
       case let source:
         deliver(Observable(source), for: action, of: reactor, as: form)
       }
       if slot == nil { state.endAction(as: form) }
     }
+    // Below, foreign code may follow that causes events, too: the handler of a warning, or a backend of metrics.
+    #if Metrics
+      if slot != nil, turnTimes.isSet {
+        state.continueTurn(as: form)
+        slot = nil
+      }
+    #endif
     #if DEBUG
-      if let duration = longDuration(of: turn) {
-        // What the warning calls may cause events, too.
+      if let duration = durationIfLong(ending: turn) {
         if slot != nil { state.continueTurn(as: form) }
         slot = nil
         warnOfLongTurn(duration)
@@ -193,7 +198,7 @@ extension Runtime {
     state.endChangeOnce(as: form)
   }
 
-  /// The rest of ``runTurnOfOneChangeAndRelease(with:of:)`` if something rare is to be done for the mutation. The owner; releases the
+  /// The rest of ``runUsualTurnAndRelease(with:of:)`` if something rare is to be done for the mutation. The owner; releases the
   /// ownership before it returns.
   @inlinable
   @inline(never)

@@ -31,7 +31,7 @@ extension Runtime {
     state.endAction(as: form)
   }
 
-  /// Applies what `mutate` has returned for an action that met no stage before it. ``process(_:of:as:)`` ends the action. The owner.
+  /// Applies what `mutate` has returned for an action that met no stage before it. The caller ends the action. The owner.
   @inlinable
   @inline(__always)
   func deliver<R: Reactor<Action, Mutation, State>>(
