@@ -142,11 +142,11 @@ extension Runtime {
             state.continueTurn(as: form)
           }
         } else {
-          #if !DEBUG
-            // Otherwise the mutation would be destroyed after the turn.
-            if _isPOD(Mutation.self) { return deliverAndRelease(mutation, for: action, of: reactor) }
+          #if DEBUG
+            deliver(.just(mutation), for: action, of: reactor, as: form)
+          #else
+            return deliverAndRelease(consume mutation, for: action, of: reactor)
           #endif
-          deliver(.just(mutation), for: action, of: reactor, as: form)
         }
       case let source:
         deliver(Observable(source), for: action, of: reactor, as: form)
@@ -198,15 +198,15 @@ extension Runtime {
     state.endChangeOnce(as: form)
   }
 
-  /// The rest of ``runUsualTurnAndRelease(with:of:)`` if something rare is to be done for the mutation. The owner; releases the
-  /// ownership before it returns.
+  /// The rest of ``runUsualTurnAndRelease(with:of:)`` if something rare is to be done for the mutation, which is destroyed before the end
+  /// of the turn. The owner; releases the ownership before it returns.
   @inlinable
   @inline(never)
   func deliverAndRelease<R: Reactor<Action, Mutation, State>>(
-    _ mutation: Mutation, for action: Action, of reactor: R
+    _ mutation: consuming Mutation, for action: Action, of reactor: R
   ) {
     let form = StateForm.usual(for: State.self)
-    deliver(.just(mutation), for: action, of: reactor, as: form)
+    deliver(.just(consume mutation), for: action, of: reactor, as: form)
     state.endAction(as: form)
     leaveTurnAndRelease(of: reactor)
   }
