@@ -27,7 +27,7 @@ extension OwnedState {
     return slot
   }
 
-  /// Changes the state. The owner. As that of ``change(as:_:)``, `body` must not publish the state or release the ownership.
+  /// Changes the state. The owner. As in ``change(as:_:)``, `body` must not publish the state or release the ownership.
   ///
   /// The owner calls ``endChangeOnce(as:)`` next. If the state has slots, then nothing may change, publish or subscribe to the state before
   /// the release (``tryReleaseLightly(_:as:)``, and ``releaseHeavily(afterTurns:)`` after false) or ``continueTurn(as:)``, also no
@@ -36,6 +36,7 @@ extension OwnedState {
   /// - Parameters:
   ///   - slot: The result of ``slotToChangeOnce(as:)``, with no change since then.
   ///   - form: The form of this state, as a constant: ``StateForm/slots`` or ``StateForm/onePlace``.
+  ///   - body: Changes it.
   @unsafe
   @inlinable
   @inline(__always)
