@@ -18,6 +18,8 @@ typedef struct subject {
   /* The number of turns so far. Relaxed: it orders nothing. */
   _Atomic long turns;
   _Atomic bool is_over;
+  /* The number of readers that have begun. Relaxed. */
+  _Atomic int begun;
   _Atomic long revoked;
   _Atomic long torn;
   _Atomic long backwards;
@@ -66,11 +68,15 @@ static long read_once(subject *all, long newest) {
 static void *read_until_over(void *argument) {
   subject *all = argument;
   long newest = 0;
+  /* Another one for each reader. On one processor, the readers run one after the other while the
+   * owner waits: if all came back after as many turns, they would always keep the same slot, and
+   * the owner would have another one. */
+  const long idle = 200 + 100 * rr_fetch_add_relaxed(&all->begun, 1);
   for (unsigned i = 1; !all->is_over; i++) {
     newest = read_once(all, newest);
     if (i % 64 != 0) continue;
     /* Idle for some turns, with a kept pin. */
-    const long until = rr_load_relaxed(&all->turns) + 200;
+    const long until = rr_load_relaxed(&all->turns) + idle;
     while (rr_load_relaxed(&all->turns) < until && !all->is_over) sched_yield();
   }
   return NULL;

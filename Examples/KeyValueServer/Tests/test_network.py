@@ -351,7 +351,7 @@ class Pieces(unittest.TestCase):
             # Almost the word: one bit is not that of a capital letter.
             other.write(b"host\x1a a\r\nPING\r\n")
             self.assertEqual([other.reply()[:20], other.reply()], ["-ERR unknown command", "+PONG"])
-        self.assertIn("sends HTTP", self.server.log())
+        self.assertTrue(until(lambda: self.server.logged("sends HTTP")), self.server.log())
 
     def rest(self, connection, data):
         """What comes after this until the server closes the connection."""
