@@ -197,13 +197,18 @@ static inline void rr_ring_abandon(rr_ring *ring, uint64_t cursor, uint64_t coun
   rr_ring_publish_flagged(ring, cursor, count, RR_RING_SKIP);
 }
 
+/* Apart from rr_ring_peek, in which the type of a local variable would cost users of this header a
+ * note of Swift's compiler in each build. */
+static inline uint32_t rr_ring_run_in(const _Atomic uint64_t *word, uint64_t cursor) {
+  const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);
+  return found < 256 ? (uint32_t)found : 0;
+}
+
 /* Returns what is published at `cursor`: 0 if nothing is yet, run for that many payloads,
  * RR_RING_SKIP + run for that many slots to skip. Consumer; `cursor` must be the first slot of a
  * run. Wait-free. */
 static inline uint32_t rr_ring_peek(const rr_ring *ring, uint64_t cursor) {
-  const _Atomic uint64_t *word = rr_ring_word(ring, cursor);
-  const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);
-  return found < 256 ? (uint32_t)found : 0;
+  return rr_ring_run_in(rr_ring_word(ring, cursor), cursor);
 }
 
 /* The consumer's own cursor. Consumer. */

@@ -31,10 +31,8 @@ extension RxError: CustomStringConvertible, CustomDebugStringConvertible {
   public var debugDescription: String { description }
 }
 
-/// The handlers for errors, failures and warnings that the program handles nowhere else.
-public enum Hooks {
-  /// A handler is kept in an object of its own. A closure that is the value of a generic type, such as a mutex, is
-  /// wrapped in a thunk at each access, and the one behind `withLock` would keep all of these.
+extension Hooks {
+  // An object, for the reason that `WarningHandler` gives.
   private final class ErrorHandler: Sendable {
     let call: @Sendable (any Error) -> Void
     init(_ call: @escaping @Sendable (any Error) -> Void) { self.call = call }

@@ -124,6 +124,10 @@ final class MainQueueSignal: Sendable {
       // Not a closure in the call, which would belong to the main actor: each block would check that it runs there.
       let block: @Sendable () -> Void = { runner.runBlock() }
       DispatchQueue.main.async(execute: block)
+      #if DEBUG
+        // `run` does its work, also where the queue has no descriptor.
+        if !runner.isRunning.load(ordering: .relaxed) { QueueCheck.main.begin(for: MainLoop.self) }
+      #endif
     }
     // Also if a block is there: without a descriptor of the queue, `run` does not run that block.
     event?.signal()

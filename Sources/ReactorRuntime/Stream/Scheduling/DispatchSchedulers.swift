@@ -113,13 +113,17 @@ public final class MainScheduler: SchedulerType {
   public var now: RxTimeInterval { DispatchQueueScheduling.now }
 
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
-    if !runsAtOnce { return scheduling.schedule(action) }
+    if !runsAtOnce {
+      noteUse()
+      return scheduling.schedule(action)
+    }
     let before = outstanding.wrappingAdd(1, ordering: .relaxed).oldValue
     if before == 0, Self.isCurrent {
       action()
       outstanding.wrappingSubtract(1, ordering: .relaxed)
       return Disposables.create()
     }
+    noteUse()
     let pending = PendingAction(action)
     scheduling.queue.async {
       pending.run()
@@ -130,11 +134,24 @@ public final class MainScheduler: SchedulerType {
 
   public func schedule(
     after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
-  ) -> any Disposable { scheduling.schedule(after: delay, action) }
+  ) -> any Disposable {
+    noteUse()
+    return scheduling.schedule(after: delay, action)
+  }
 
   public func schedulePeriodic(
     after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
-  ) -> any Disposable { scheduling.schedulePeriodic(after: delay, every: period, action) }
+  ) -> any Disposable {
+    noteUse()
+    return scheduling.schedulePeriodic(after: delay, every: period, action)
+  }
+
+  /// Lets a debug build find out whether the program runs the queue.
+  private func noteUse() {
+    #if DEBUG
+      QueueCheck.main.begin(for: MainScheduler.self)
+    #endif
+  }
 }
 
 /// What the schedulers on the system's queues have in common.

@@ -30,13 +30,16 @@ public struct Warning: Sendable, CustomStringConvertible {
     case impureReduce
     /// A ``ReactorKitReactor`` without `mutate` was sent an action, or one without `reduce` had a mutation to reduce.
     case missingMethod
+    /// Something was left to the main queue, by ``MainScheduler`` or the main loop, and the program does not run that queue.
+    case stalledMainQueue
     /// A subscriber or a middleware of the product `ReactorSwiftCompatibility` was given a value of another type than its
     /// `StateType`, so it was not called.
     case wrongStateType
   }
 
   public let kind: Kind
-  /// The type of the reactor.
+  /// The type of the reactor; with ``Kind-swift.enum/stalledMainQueue`` and ``Kind-swift.enum/wrongStateType``, the type of what was
+  /// left waiting or not called.
   public let reactor: String
   /// The name of the thread, shortened to 15 bytes; nil if the warning is about several occurrences.
   public let threadName: String?
@@ -94,6 +97,8 @@ extension Warning.Kind {
       "other threads call currentState to read a part of the state, or keep the states that they get."
     case .impureReduce:
       "reduce uses more than its arguments: a clock, a random number, another reactor's state, an object that it changes."
+    case .stalledMainQueue:
+      "the main thread waits for something else, such as a semaphore or a server of another library; or it computes for long."
     case .missingMethod: "the method is missing, or misspelt, or it is async."
     case .wrongStateType:
       "the selector, or the core without one, does not give what update(with:) or process(event:state:) takes."
@@ -118,6 +123,11 @@ extension Warning.Kind {
     case .copiedState: "read the part with withCurrentState, which makes no copy."
     case .impureReduce:
       "let mutate find out what reduce needs, and pass it on in the mutation; or choose snapshots: .onDemand."
+    case .stalledMainQueue:
+      """
+      run the main queue: MainLoop.run(), dispatchMain() or an asynchronous main; or use another scheduler, and another placement \
+      than that of the main loop.
+      """
     case .missingMethod: "conform to Reactor instead, for which the compiler finds such mistakes."
     case .wrongStateType:
       "let the selector return the subscriber's StateType; it may return nil for no update."

@@ -1,30 +1,13 @@
 import ReactorCore
 import Synchronization
 
-extension Hooks {
-  // An object, for the reason that `ErrorHandler` gives.
-  private final class FailureHandler: Sendable {
-    let call: @Sendable (Failure) -> Void
-    init(_ call: @escaping @Sendable (Failure) -> Void) { self.call = call }
-  }
-
-  private static let failureHandler = SystemMutex(FailureHandler(Failure.printToStandardError))
-
-  /// Called with each ``Failure`` of a reactor whose runtime has no `onFailure`, such as the runtime of a reactor that
-  /// stores none, on the thread that reports it. The default writes to standard error. May be set and read on any
-  /// thread.
-  public static var defaultFailureHandler: @Sendable (Failure) -> Void {
-    get { failureHandler.withLock { $0 }.call }
-    set {
-      // The old one is released after the mutex: that may run code of the program.
-      var handler = FailureHandler(newValue)
-      failureHandler.withLock { swap(&$0, &handler) }
-    }
-  }
-}
+/// The handlers for errors, failures and warnings that the program handles nowhere else.
+public enum Hooks {}
 
 /// The settings of the checks of debug builds. Release builds contain no checks, so there these have no effect.
 extension Hooks {
+  /// A handler is kept in an object of its own. A closure that is the value of a generic type, such as a mutex, is
+  /// wrapped in a thunk at each access, and the one behind `withLock` would keep all of these.
   private final class WarningHandler: Sendable {
     let call: @Sendable (Warning) -> Void
     init(_ call: @escaping @Sendable (Warning) -> Void) { self.call = call }

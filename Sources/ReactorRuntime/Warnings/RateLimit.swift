@@ -105,5 +105,6 @@ private enum Unreported {
 
 /// The default timer of a ``RateLimit``.
 private let callOnGlobalQueue: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
-  _ = DispatchTimer(on: .global(qos: .utility), after: $0, every: nil, $1)
+  DispatchQueue.global(qos: .utility).asyncAfter(
+    deadline: .now() + .nanoseconds(Int($0.nanoseconds)), execute: $1)
 }
