@@ -68,9 +68,9 @@ static long read_once(subject *all, long newest) {
 static void *read_until_over(void *argument) {
   subject *all = argument;
   long newest = 0;
-  /* Another one for each reader. On one processor, the readers run one after the other while the
-   * owner waits: if all came back after as many turns, they would always keep the same slot, and
-   * the owner would have another one. */
+  /* Each reader idles for a different number of turns. On one processor, the readers run one after
+   * the other while the owner waits: if all came back after the same number of turns, all would
+   * keep the same slot, and the owner would always find a free one, so it would never revoke. */
   const long idle = 200 + 100 * rr_fetch_add_relaxed(&all->begun, 1);
   for (unsigned i = 1; !all->is_over; i++) {
     newest = read_once(all, newest);

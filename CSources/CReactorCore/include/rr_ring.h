@@ -197,8 +197,9 @@ static inline void rr_ring_abandon(rr_ring *ring, uint64_t cursor, uint64_t coun
   rr_ring_publish_flagged(ring, cursor, count, RR_RING_SKIP);
 }
 
-/* Apart from rr_ring_peek, in which the type of a local variable would cost users of this header a
- * note of Swift's compiler in each build. */
+/* The part of rr_ring_peek that reads the word. Consumer. A function of its own, since a local
+ * variable of an _Atomic type in rr_ring_peek, which Swift calls, causes a note of Swift's compiler
+ * in each build of a user. */
 static inline uint32_t rr_ring_run_in(const _Atomic uint64_t *word, uint64_t cursor) {
   const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);
   return found < 256 ? (uint32_t)found : 0;

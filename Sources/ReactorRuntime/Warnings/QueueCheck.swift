@@ -5,36 +5,62 @@
 
   /// Finds out that the program does not run a queue that something was left to. What was left there waits for ever, and nothing
   /// else says so.
+  ///
+  /// It checks once, after the first use. A program that has run the queue by then may stop to run it later, which this does not
+  /// find.
   final class QueueCheck: Sendable {
     /// The check of the main queue. Its patience is for programs that prepare much before they run the queue.
     static let main = QueueCheck(of: .main, patience: .seconds(10))
 
+    /// Calls a closure after a duration, on any thread.
+    typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+
     private let queue: DispatchQueue
-    private let patience: Duration
+    private let patienceNanoseconds: Atomic<Int64>
+    private let after: After
     /// Relaxed: it only makes one call of many the first one.
     private let hasBegun = Atomic(false)
     /// Relaxed: it carries nothing.
     private let hasRun = Atomic(false)
 
-    /// - Parameter patience: How long the queue may not run until there is a warning.
-    init(of queue: DispatchQueue, patience: Duration) { (self.queue, self.patience) = (queue, patience) }
+    /// - Parameters:
+    ///   - patience: How long the queue may not run until there is a warning.
+    ///   - after: Schedules the end of that. Tests replace it.
+    init(of queue: DispatchQueue, patience: Duration, after: @escaping After = callOnGlobalQueue) {
+      self.queue = queue
+      patienceNanoseconds = Atomic(patience.nanoseconds)
+      self.after = after
+    }
 
-    /// Called when something is left to the queue. The first call begins the check, and later ones do nothing, since a program that
-    /// runs the queue once does so until it ends. Any thread.
+    /// How long the queue may not run. Tests set it, before the first use.
+    var patience: Duration {
+      get { .nanoseconds(patienceNanoseconds.load(ordering: .relaxed)) }
+      set { patienceNanoseconds.store(newValue.nanoseconds, ordering: .relaxed) }
+    }
+
+    /// Called before something is left to the queue: what is behind it may run for long. The first call begins the check, and later
+    /// ones do nothing. Any thread.
     ///
-    /// - Parameter user: What has left something there: the type that the warning names.
+    /// - Parameter user: What leaves something there: the type that the warning names.
     func begin(for user: Any.Type) {
       if hasBegun.load(ordering: .relaxed) || hasBegun.exchange(true, ordering: .relaxed) { return }
-      // Not closures in the calls: the first would belong to the main actor.
-      let probe: @Sendable () -> Void = { self.hasRun.store(true, ordering: .relaxed) }
+      // Not a closure in the call, which would belong to the main actor.
+      let probe: @Sendable () -> Void = { self.noteRun() }
       queue.async(execute: probe)
-      DispatchQueue.global(qos: .utility).asyncAfter(
-        deadline: .now() + .nanoseconds(Int(patience.nanoseconds))
-      ) {
+      after(patience) {
         if self.hasRun.load(ordering: .relaxed) { return }
-        Warning.report(.stalledMainQueue, user) { user, _ in
-          "\(user) left something to the main queue, which has run nothing for \(self.patience) since."
-        }
+        // After a process was stopped, as by a debugger, the time may be over before the queue could run.
+        self.after(.seconds(1)) { self.report(user) }
+      }
+    }
+
+    /// Called by code that runs the queue, or its work in another way. Any thread.
+    func noteRun() { hasRun.store(true, ordering: .relaxed) }
+
+    private func report(_ user: Any.Type) {
+      if hasRun.load(ordering: .relaxed) { return }
+      Warning.report(.stalledMainQueue, user) { user, _ in
+        "\(user) left something to the main queue, which has run nothing for \(self.patience) since."
       }
     }
   }

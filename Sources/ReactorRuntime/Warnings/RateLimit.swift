@@ -103,8 +103,8 @@ private enum Unreported {
   }
 }
 
-/// The default timer of a ``RateLimit``.
-private let callOnGlobalQueue: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
+/// The default timer of a ``RateLimit``, and of a check of a queue.
+let callOnGlobalQueue: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
   DispatchQueue.global(qos: .utility).asyncAfter(
     deadline: .now() + .nanoseconds(Int($0.nanoseconds)), execute: $1)
 }

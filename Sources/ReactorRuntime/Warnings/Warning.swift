@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A probable mistake in the use of a reactor, found by the checks of debug builds.
+/// A probable mistake in the use of the library, found by the checks of debug builds.
 ///
 /// Warnings are passed to ``Hooks/warningHandler``. Release builds contain no checks, and never warn.
 public struct Warning: Sendable, CustomStringConvertible {
@@ -30,7 +30,8 @@ public struct Warning: Sendable, CustomStringConvertible {
     case impureReduce
     /// A ``ReactorKitReactor`` without `mutate` was sent an action, or one without `reduce` had a mutation to reduce.
     case missingMethod
-    /// Something was left to the main queue, by ``MainScheduler`` or the main loop, and the program does not run that queue.
+    /// Something was left to the main queue, by ``MainScheduler`` or the main loop, and the queue has run nothing in the ten seconds
+    /// after the first use. A queue that has run once is not checked again.
     case stalledMainQueue
     /// A subscriber or a middleware of the product `ReactorSwiftCompatibility` was given a value of another type than its
     /// `StateType`, so it was not called.

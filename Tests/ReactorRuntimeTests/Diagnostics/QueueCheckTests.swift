@@ -1,45 +1,87 @@
 #if DEBUG
   import Dispatch
   import Glibc
+  import ReactorCore
   import TestSupport
   import Testing
 
   @testable import ReactorRuntime
 
   @Suite struct QueueCheckTests {
+    /// The ends of times that a check waits for. The test decides when they come.
+    private final class Ends: Sendable {
+      private let waiting = SystemMutex<[(Duration, @Sendable () -> Void)]>([])
+
+      var durations: [Duration] { waiting.withLock { $0.map(\.0) } }
+
+      func wait(_ duration: Duration, _ body: @escaping @Sendable () -> Void) {
+        waiting.withLock { $0.append((duration, body)) }
+      }
+
+      func end() {
+        let bodies = waiting.withLock { waiting in
+          defer { waiting = [] }
+          return waiting.map(\.1)
+        }
+        for body in bodies { body() }
+      }
+    }
+
     private final class Stalled {}
     private final class Running {}
+    private final class Late {}
 
-    @Test func `a queue that does not run causes one warning, which names what waits there`() async {
+    @Test func `a queue that does not run causes one warning, which names what waits there`() {
       let hooked = HookedWarnings(about: Stalled.self)
       let queue = DispatchQueue(label: "stalled")
       queue.suspend()
       // A queue must not go away while it is suspended.
       defer { queue.resume() }
-      let check = QueueCheck(of: queue, patience: .milliseconds(20))
+      let ends = Ends()
+      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: ends.wait)
       for _ in 0..<3 { check.begin(for: Stalled.self) }
-      #expect(await eventually { hooked.kinds == [.stalledMainQueue] })
+      #expect(ends.durations == [.milliseconds(20)])
+      ends.end()
+      #expect(hooked.kinds == [])
+      #expect(ends.durations == [.seconds(1)])
+      ends.end()
+      #expect(hooked.kinds == [.stalledMainQueue])
       #expect(hooked.warnings.first?.problem.contains("Stalled") == true)
       #expect(hooked.warnings.first?.problem.contains("0.02 seconds") == true)
-      // Those of the other calls would come at the same time.
-      #expect(hooked.warnings.reduce(0) { $0 + $1.count } == 1)
+      #expect(ends.durations == [])
     }
 
-    @Test func `a queue that runs causes none`() async {
+    @Test func `a queue that runs causes none`() {
       let hooked = HookedWarnings(about: Running.self)
-      let check = QueueCheck(of: DispatchQueue(label: "running"), patience: .milliseconds(20))
+      let (queue, ends) = (DispatchQueue(label: "running"), Ends())
+      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: ends.wait)
       check.begin(for: Running.self)
-      let isOver = Gate()
-      DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(100)) { isOver.open() }
-      #expect(await eventually { isOver.isOpen })
+      queue.sync {}
+      ends.end()
+      #expect(ends.durations == [])
       #expect(hooked.kinds == [])
     }
 
-    // The patience of the main queue's check is ten seconds.
+    @Test
+    func `a queue that runs soon after the end of the patience causes none, as after a stop of the process`()
+    {
+      let hooked = HookedWarnings(about: Late.self)
+      let (queue, ends) = (DispatchQueue(label: "late"), Ends())
+      queue.suspend()
+      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: ends.wait)
+      check.begin(for: Late.self)
+      ends.end()
+      queue.resume()
+      queue.sync {}
+      ends.end()
+      #expect(hooked.kinds == [])
+    }
+
     @Test(arguments: MainQueueUser.allCases)
     func `what is left to a main queue that does not run causes a warning`(user: MainQueueUser) async {
       await #expect(processExitsWith: .exitCode(42)) { [user = user.rawValue as String] in
         Hooks.warningHandler = { warning in if warning.kind == .stalledMainQueue { exit(42) } }
+        QueueCheck.main.patience = .milliseconds(20)
         let isStalled = Gate()
         let block: @Sendable () -> Void = {
           isStalled.open()
@@ -54,7 +96,7 @@
     }
 
     enum MainQueueUser: String, CaseIterable, Sendable {
-      case action, laterAction, delayedAction, repeatedAction, mainLoop
+      case action, laterAction, delayedAction, repeatedAction, job, watch
 
       func leaveSomething() {
         switch self {
@@ -63,7 +105,11 @@
         case .delayedAction: _ = MainScheduler.instance.schedule(after: .seconds(1)) {}
         case .repeatedAction:
           _ = MainScheduler.instance.schedulePeriodic(after: .seconds(1), every: .seconds(1)) {}
-        case .mainLoop: try? MainLoop.execute {}
+        case .job: try? MainLoop.execute {}
+        case .watch:
+          var ends: [Int32] = [0, 0]
+          pipe(&ends)
+          _ = try? MainLoop.watch(ends[0], for: .readable) {}
         }
       }
     }

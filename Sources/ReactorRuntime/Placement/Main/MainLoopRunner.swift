@@ -123,11 +123,8 @@ final class MainQueueSignal: Sendable {
     if !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) {
       // Not a closure in the call, which would belong to the main actor: each block would check that it runs there.
       let block: @Sendable () -> Void = { runner.runBlock() }
+      MainLoopRunner.noteUseOfMainQueue()
       DispatchQueue.main.async(execute: block)
-      #if DEBUG
-        // `run` does its work, also where the queue has no descriptor.
-        if !runner.isRunning.load(ordering: .relaxed) { QueueCheck.main.begin(for: MainLoop.self) }
-      #endif
     }
     // Also if a block is there: without a descriptor of the queue, `run` does not run that block.
     event?.signal()
@@ -154,6 +151,7 @@ extension MainLoopRunner {
     if isRunning.load(ordering: .relaxed) { return }
     source.withLock { source in
       if source == nil {
+        Self.noteUseOfMainQueue()
         source = DispatchSourceBox(watching: poller.descriptor) { [weak self] in self?.poll() }
       }
     }
@@ -207,6 +205,15 @@ private final class DispatchSourceBox: @unchecked Sendable {
   deinit { source.cancel() }
 }
 
+extension MainLoopRunner {
+  /// Called before something is left to the main queue: lets a debug build find out whether the program runs it. Any thread.
+  static func noteUseOfMainQueue() {
+    #if DEBUG
+      QueueCheck.main.begin(for: MainLoop.self)
+    #endif
+  }
+}
+
 // MARK: MainLoop.run()
 
 extension MainLoopRunner {
@@ -253,6 +260,10 @@ extension MainLoopRunner {
       }
     }
     if !tryRunMainQueue() { return .failure(.insideTheMainQueue) }
+    #if DEBUG
+      // It may run the loop's work without the queue: see `MainQueue.descriptor`.
+      QueueCheck.main.noteRun()
+    #endif
     let ending = runUntilStopped(signals)
     runWhatIsLeft()
     // A stop that was requested during this run must not end the next one.
