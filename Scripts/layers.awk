@@ -18,7 +18,7 @@ FILENAME == "Scripts/layers.txt" {
   next
 }
 FNR == 1 {
-  in_text = in_comment = 0
+  in_text = in_comment = in_condition = 0
   file_layer[FILENAME] = layer_of(FILENAME)
   if (!file_layer[FILENAME]) print FILENAME ": its folder is in no layer."
 }
@@ -31,7 +31,10 @@ FNR == 1 {
   sub(/\/\/.*/, "")
   if (/\/\*/ && !/\*\//) in_comment = 1
   here = file_layer[FILENAME]
-  is_top = /^[^ ]/
+  # What is inside of an #if of the file is one level further in.
+  if (/^#if/) in_condition = 1
+  if (/^#endif/) in_condition = 0
+  is_top = in_condition ? /^(  )?[^ ]/ : /^[^ ]/
   if (match($0, /^(  )?((public|package|private|fileprivate) )?extension [A-Za-z0-9_]+/)) {
     extended = substr($0, RSTART, RLENGTH)
     sub(/.* /, "", extended)
