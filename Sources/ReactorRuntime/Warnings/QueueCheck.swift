@@ -12,12 +12,9 @@
     /// The check of the main queue. Its patience is for programs that prepare much before they run the queue.
     static let main = QueueCheck(of: .main, patience: .seconds(10))
 
-    /// Calls a closure after a duration, on any thread.
-    typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-
     private let queue: DispatchQueue
     private let patienceNanoseconds: Atomic<Int64>
-    private let after: After
+    private let after: CallAfter
     /// Relaxed: it only makes one call of many the first one.
     private let hasBegun = Atomic(false)
     /// Relaxed: it carries nothing.
@@ -26,7 +23,7 @@
     /// - Parameters:
     ///   - patience: How long the queue may not run until there is a warning.
     ///   - after: Schedules the end of that. Tests replace it.
-    init(of queue: DispatchQueue, patience: Duration, after: @escaping After = callOnGlobalQueue) {
+    init(of queue: DispatchQueue, patience: Duration, after: @escaping CallAfter = callOnGlobalQueue) {
       self.queue = queue
       patienceNanoseconds = Atomic(patience.nanoseconds)
       self.after = after

@@ -8,9 +8,6 @@ import ReactorCore
 /// reported when the interval ends, or when the process exits, so no event goes unreported. While more than the limit come in each
 /// interval, the following ones report only their counts; after an interval with no more than that, the limit applies anew.
 final class RateLimit<Site: Hashable & Sendable>: Sendable {
-  /// Calls a closure after a duration, on any thread.
-  typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-
   /// The current interval of a site. It exists from the first event until the end of an interval in which none was
   /// suppressed, so the memory is bounded by the number of sites at which something goes wrong at present.
   private struct Interval {
@@ -24,7 +21,7 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
   private let intervals = SystemMutex<[Site: Interval]>([:])
   private let limit: Int
   private let duration: Duration
-  private let after: After
+  private let after: CallAfter
   private let reportSuppressed: @Sendable (Site, Int) -> Void
 
   /// - Parameters:
@@ -34,7 +31,7 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
   ///   - reportSuppressed: Called at the end of an interval in which events were suppressed, with their number, on
   ///     any thread.
   init(
-    _ limit: Int, per duration: Duration = .seconds(1), after: @escaping After = callOnGlobalQueue,
+    _ limit: Int, per duration: Duration = .seconds(1), after: @escaping CallAfter = callOnGlobalQueue,
     reportSuppressed: @escaping @Sendable (Site, Int) -> Void
   ) {
     guard limit > 0 else { fatalError("a limit of \(limit) admits nothing") }
@@ -103,8 +100,11 @@ private enum Unreported {
   }
 }
 
+/// Calls a closure after a duration, on any thread.
+typealias CallAfter = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+
 /// The default timer of a ``RateLimit``, and of a check of a queue.
-let callOnGlobalQueue: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
+let callOnGlobalQueue: CallAfter = {
   DispatchQueue.global(qos: .utility).asyncAfter(
     deadline: .now() + .nanoseconds(Int($0.nanoseconds)), execute: $1)
 }

@@ -1,32 +1,12 @@
 #if DEBUG
   import Dispatch
   import Glibc
-  import ReactorCore
   import TestSupport
   import Testing
 
   @testable import ReactorRuntime
 
   @Suite struct QueueCheckTests {
-    /// The ends of times that a check waits for. The test decides when they come.
-    private final class Ends: Sendable {
-      private let waiting = SystemMutex<[(Duration, @Sendable () -> Void)]>([])
-
-      var durations: [Duration] { waiting.withLock { $0.map(\.0) } }
-
-      func wait(_ duration: Duration, _ body: @escaping @Sendable () -> Void) {
-        waiting.withLock { $0.append((duration, body)) }
-      }
-
-      func end() {
-        let bodies = waiting.withLock { waiting in
-          defer { waiting = [] }
-          return waiting.map(\.1)
-        }
-        for body in bodies { body() }
-      }
-    }
-
     private final class Stalled {}
     private final class Running {}
     private final class Late {}
@@ -37,28 +17,28 @@
       queue.suspend()
       // A queue must not go away while it is suspended.
       defer { queue.resume() }
-      let ends = Ends()
-      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: ends.wait)
+      let delays = Delays()
+      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: delays.callAfter)
       for _ in 0..<3 { check.begin(for: Stalled.self) }
-      #expect(ends.durations == [.milliseconds(20)])
-      ends.end()
+      #expect(delays.durations == [.milliseconds(20)])
+      delays.end()
       #expect(hooked.kinds == [])
-      #expect(ends.durations == [.seconds(1)])
-      ends.end()
+      #expect(delays.durations == [.seconds(1)])
+      delays.end()
       #expect(hooked.kinds == [.stalledMainQueue])
       #expect(hooked.warnings.first?.problem.contains("Stalled") == true)
       #expect(hooked.warnings.first?.problem.contains("0.02 seconds") == true)
-      #expect(ends.durations == [])
+      #expect(delays.durations == [])
     }
 
     @Test func `a queue that runs causes none`() {
       let hooked = HookedWarnings(about: Running.self)
-      let (queue, ends) = (DispatchQueue(label: "running"), Ends())
-      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: ends.wait)
+      let (queue, delays) = (DispatchQueue(label: "running"), Delays())
+      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: delays.callAfter)
       check.begin(for: Running.self)
       queue.sync {}
-      ends.end()
-      #expect(ends.durations == [])
+      delays.end()
+      #expect(delays.durations == [])
       #expect(hooked.kinds == [])
     }
 
@@ -66,14 +46,14 @@
     func `a queue that runs soon after the end of the patience causes none, as after a stop of the process`()
     {
       let hooked = HookedWarnings(about: Late.self)
-      let (queue, ends) = (DispatchQueue(label: "late"), Ends())
+      let (queue, delays) = (DispatchQueue(label: "late"), Delays())
       queue.suspend()
-      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: ends.wait)
+      let check = QueueCheck(of: queue, patience: .milliseconds(20), after: delays.callAfter)
       check.begin(for: Late.self)
-      ends.end()
+      delays.end()
       queue.resume()
       queue.sync {}
-      ends.end()
+      delays.end()
       #expect(hooked.kinds == [])
     }
 

@@ -1,4 +1,3 @@
-import ReactorCore
 import TestSupport
 import Testing
 
@@ -6,24 +5,17 @@ import Testing
 
 /// Intervals that the test ends, and the reports of suppressed events.
 private final class Intervals: Sendable {
-  private let ends = SystemMutex<[@Sendable () -> Void]>([])
+  private let delays = Delays()
   let reports = Record<String>()
 
   func limit(_ limit: Int) -> RateLimit<String> {
     RateLimit(
-      limit, after: { [ends] _, end in ends.withLock { $0.append(end) } },
+      limit, after: delays.callAfter,
       reportSuppressed: { [reports] site, count in reports.append("\(count) of \(site)") })
   }
 
   /// Ends the intervals that have begun, and returns their number.
-  func end() -> Int {
-    let ending = ends.withLock { ends in
-      defer { ends = [] }
-      return ends
-    }
-    for end in ending { end() }
-    return ending.count
-  }
+  func end() -> Int { delays.end() }
 }
 
 @Suite struct RateLimitTests {

@@ -83,7 +83,7 @@ extension MainLoopRunner {
   /// Calls `body` when nothing is left of what was accepted. In blocks of the main queue, so that what else waits there has
   /// its turn.
   private func runWhatWasAccepted(then body: @escaping @Sendable () -> Void) {
-    Self.noteUseOfMainQueue()
+    MainScheduler.noteUse(by: MainLoop.self)
     DispatchQueue.main.async { self.runRounds(upTo: 16) ? body() : self.runWhatWasAccepted(then: body) }
   }
 }

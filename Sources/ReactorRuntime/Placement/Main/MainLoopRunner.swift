@@ -123,7 +123,7 @@ final class MainQueueSignal: Sendable {
     if !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) {
       // Not a closure in the call, which would belong to the main actor: each block would check that it runs there.
       let block: @Sendable () -> Void = { runner.runBlock() }
-      MainLoopRunner.noteUseOfMainQueue()
+      MainScheduler.noteUse(by: MainLoop.self)
       DispatchQueue.main.async(execute: block)
     }
     // Also if a block is there: without a descriptor of the queue, `run` does not run that block.
@@ -151,7 +151,7 @@ extension MainLoopRunner {
     if isRunning.load(ordering: .relaxed) { return }
     source.withLock { source in
       if source == nil {
-        Self.noteUseOfMainQueue()
+        MainScheduler.noteUse(by: MainLoop.self)
         source = DispatchSourceBox(watching: poller.descriptor) { [weak self] in self?.poll() }
       }
     }
@@ -203,15 +203,6 @@ private final class DispatchSourceBox: @unchecked Sendable {
   }
 
   deinit { source.cancel() }
-}
-
-extension MainLoopRunner {
-  /// Called before something is left to the main queue: lets a debug build find out whether the program runs it. Any thread.
-  static func noteUseOfMainQueue() {
-    #if DEBUG
-      QueueCheck.main.begin(for: MainLoop.self)
-    #endif
-  }
 }
 
 // MARK: MainLoop.run()

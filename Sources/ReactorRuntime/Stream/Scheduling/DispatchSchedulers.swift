@@ -114,7 +114,7 @@ public final class MainScheduler: SchedulerType {
 
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     if !runsAtOnce {
-      noteUse()
+      Self.noteUse()
       return scheduling.schedule(action)
     }
     let before = outstanding.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -123,7 +123,7 @@ public final class MainScheduler: SchedulerType {
       outstanding.wrappingSubtract(1, ordering: .relaxed)
       return Disposables.create()
     }
-    noteUse()
+    Self.noteUse()
     let pending = PendingAction(action)
     scheduling.queue.async {
       pending.run()
@@ -135,21 +135,21 @@ public final class MainScheduler: SchedulerType {
   public func schedule(
     after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
-    noteUse()
+    Self.noteUse()
     return scheduling.schedule(after: delay, action)
   }
 
   public func schedulePeriodic(
     after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
-    noteUse()
+    Self.noteUse()
     return scheduling.schedulePeriodic(after: delay, every: period, action)
   }
 
-  /// Lets a debug build find out whether the program runs the queue.
-  private func noteUse() {
+  /// Called before something is left to the main queue: lets a debug build find out whether the program runs it. Any thread.
+  static func noteUse(by user: Any.Type = MainScheduler.self) {
     #if DEBUG
-      QueueCheck.main.begin(for: MainScheduler.self)
+      QueueCheck.main.begin(for: user)
     #endif
   }
 }
