@@ -75,6 +75,35 @@ import Testing
     for wait in [other, asleep] { WaitGraph.leave(wait) }
   }
 
+  /// The rounds of a loop run in a queue, on any thread.
+  @Test
+  func `only a thread that is inside of a queue keeps its rounds from running`() {
+    let base = UInt64.random(in: 1...0xFFFF) << 40
+    let queue = Shared(0)
+    func wait(_ thread: UInt64, for emptier: UInt64?, insideOf queues: [ObjectIdentifier]) -> WaitGraph.Wait {
+      let inside = ObjectIdentifier(queue)
+      return WaitGraph.Wait(
+        thread: thread, runsRounds: false, insideOf: queues,
+        emptier: { emptier.map { WaitGraph.Emptier($0) } ?? WaitGraph.Emptier(inside: inside) },
+        isOver: { false }, wake: {})
+    }
+    // Neither itself nor through others.
+    let (outside, other) = (wait(base, for: nil, insideOf: []), wait(base + 1, for: base, insideOf: []))
+    #expect(WaitGraph.enter(outside) == .sleeps)
+    #expect(WaitGraph.enter(other) == .sleeps)
+    let inside = [ObjectIdentifier(queue)]
+    #expect(WaitGraph.enter(wait(base + 2, for: nil, insideOf: inside)) == .wouldSleepForEver)
+    #expect(WaitGraph.enter(wait(base + 2, for: base + 1, insideOf: inside)) == .wouldSleepForEver)
+    let another = wait(base + 2, for: base + 1, insideOf: [ObjectIdentifier(Shared(1))])
+    #expect(WaitGraph.enter(another) == .sleeps)
+    for wait in [outside, other, another] { WaitGraph.leave(wait) }
+    // The one that waits for the queue comes last.
+    let blocked = wait(base, for: base + 1, insideOf: inside)
+    #expect(WaitGraph.enter(blocked) == .sleeps)
+    #expect(WaitGraph.enter(wait(base + 1, for: nil, insideOf: [])) == .wouldSleepForEver)
+    WaitGraph.leave(blocked)
+  }
+
   /// The threads that close a cycle enter at the same time. One of them is refused: the others would sleep for ever, or
   /// one too many would lose what it sends.
   @Test

@@ -29,15 +29,29 @@ public enum WaitGraph {
     let thread: UInt64
     /// Whether it is outside of the rounds of a loop that it hosts, and need only run the next one.
     let isBetweenRounds: Bool
+    /// If not nil, any thread that is inside of this queue.
+    let queue: ObjectIdentifier?
 
     /// Describes a thread by its token; 0 if there is none.
     public init(_ thread: UInt64, isBetweenRounds: Bool = false) {
       self.thread = thread
       self.isBetweenRounds = isBetweenRounds
+      queue = nil
+    }
+
+    /// Describes the thread that is inside of a queue, such as Dispatch's, which runs the rounds of a loop on any thread. If no
+    /// thread that waits is inside of it, the queue can run the next round.
+    public init(inside queue: ObjectIdentifier) {
+      thread = 0
+      isBetweenRounds = true
+      self.queue = queue
     }
 
     /// Whether a wait of that thread keeps it from what is waited for.
-    func isHeldUp(by wait: Wait) -> Bool { thread == wait.thread && !(isBetweenRounds && wait.runsRounds) }
+    func isHeldUp(by wait: Wait) -> Bool {
+      if let queue { return wait.queues.contains(queue) }
+      return thread == wait.thread && !(isBetweenRounds && wait.runsRounds)
+    }
   }
 
   /// What a thread does that has entered.
@@ -68,6 +82,8 @@ public enum WaitGraph {
     let reads: [UInt]
     /// Whether the thread wakes again and again, and runs rounds of loops that it hosts.
     let runsRounds: Bool
+    /// The queues that the thread is inside of, and whose rounds it does not run.
+    let queues: [ObjectIdentifier]
     /// Whether the thread can go on without what it waits for, and loses nothing.
     let isElastic: Bool
     /// Releasing and acquiring: what has made the other thread wait comes before the end of this wait.
@@ -100,14 +116,16 @@ public enum WaitGraph {
     ///   - thread: The token of the thread that sleeps.
     ///   - runsRounds: Whether the thread leaves the graph after a short time, runs rounds of the loops that it hosts, and enters
     ///     again. Then a thread that waits for such a round does not wait for it in a cycle.
+    ///   - queues: The queues that the thread is inside of, and whose rounds it does not run: see ``Emptier/init(inside:)``.
     ///   - emptier: Returns the thread that must make the room, at the moment of the call.
     ///   - isOver: Returns whether there is room.
     ///   - wake: Wakes the thread, so that it checks `isOver` again.
     public convenience init(
-      thread: UInt64, runsRounds: Bool, emptier: @escaping @Sendable () -> Emptier,
-      isOver: @escaping @Sendable () -> Bool, wake: @escaping @Sendable () -> Void
+      thread: UInt64, runsRounds: Bool, insideOf queues: [ObjectIdentifier],
+      emptier: @escaping @Sendable () -> Emptier, isOver: @escaping @Sendable () -> Bool,
+      wake: @escaping @Sendable () -> Void
     ) {
-      self.init(thread, .thread(emptier), isOver, wake, [], runsRounds: runsRounds)
+      self.init(thread, .thread(emptier), isOver, wake, [], runsRounds: runsRounds, queues: queues)
     }
 
     /// Describes a wait for all threads that read the state at an address; otherwise the same.
@@ -121,7 +139,7 @@ public enum WaitGraph {
     private init(
       _ thread: UInt64, _ target: Target, _ isOver: @escaping @Sendable () -> Bool,
       _ wake: @escaping @Sendable () -> Void, _ reads: [UnsafeRawPointer], runsRounds: Bool = false,
-      isElastic: Bool = false
+      queues: [ObjectIdentifier] = WaitGraph.queuesHere, isElastic: Bool = false
     ) {
       self.thread = thread
       self.target = target
@@ -129,6 +147,7 @@ public enum WaitGraph {
       self.wake = wake
       self.reads = reads.map { UInt(bitPattern: $0) }
       self.runsRounds = runsRounds
+      self.queues = queues
       self.isElastic = isElastic
     }
 
@@ -179,10 +198,26 @@ public enum WaitGraph {
   /// The addresses of the states with one place that the calling thread reads: for a ``Wait`` of code that knows no states.
   package static var readsHere: [UnsafeRawPointer] { ThreadRead.states }
 
+  /// What finds the queues that a thread is inside of.
+  private final class QueueFinder: Sendable {
+    let find: @Sendable () -> [ObjectIdentifier]
+
+    init(_ find: @escaping @Sendable () -> [ObjectIdentifier]) { self.find = find }
+  }
+
+  private static let queueFinder = AtomicReference<QueueFinder>()
+
+  /// Sets what finds the queues that the calling thread is inside of, of those that run rounds of loops. The first call counts.
+  package static func findQueues(by find: @escaping @Sendable () -> [ObjectIdentifier]) {
+    if !queueFinder.isSet { _ = queueFinder.setIfNil(QueueFinder(find)) }
+  }
+
+  private static var queuesHere: [ObjectIdentifier] { queueFinder.use { $0.find() } ?? [] }
+
   /// Notes that a thread is about to sleep.
   ///
   /// - Complexity: O(n) in the number of threads that wait for each other in a row; O(n) in the number of all threads that
-  ///   sleep, for each of these that waits for readers.
+  ///   sleep, for each of these that waits for readers, or for a thread inside of a queue.
   public static func enter(_ wait: Wait) -> Entrance {
     let number = entries.withLock { entries in
       let number = entries.nextNumber
@@ -257,6 +292,11 @@ public enum WaitGraph {
 
   private static func find(_ emptier: Emptier, before number: UInt64) -> [Wait] {
     entries.withLock { entries in
+      if emptier.queue != nil {
+        return entries.all.values.compactMap { entry in
+          entry.number < number && emptier.isHeldUp(by: entry.wait) ? entry.wait : nil
+        }
+      }
       guard let entry = entries.all[emptier.thread], entry.number < number else { return [] }
       return emptier.isHeldUp(by: entry.wait) ? [entry.wait] : []
     }

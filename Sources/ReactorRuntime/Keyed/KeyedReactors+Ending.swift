@@ -335,7 +335,7 @@ extension KeyedReactors: Closeable {
     }
     // On its thread the main loop, where `onPassivate` may wait for room.
     let loop =
-      MainLoopRunner.loopHere ?? inTransition.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop
+      MainLoopRunner.loopHere ?? inTransition.first { $0.runtime.loop?.host != nil }?.runtime.loop
     let isOver = HostThread.wait(until: deadline, for: { loop }, { termination.wait(until: $0) })
     if isOver { return [] }
     let waiting = counters.waiting + inTransition.reduce(0) { $0 + $1.counters.waiting }

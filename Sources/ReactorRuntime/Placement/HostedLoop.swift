@@ -46,13 +46,15 @@ public final class HostedLoop: Sendable {
     let poller = try Poller()
     let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity, waking: .descriptor,
-      runRoundHere: { hostThread.tryRunRound() },
+      host: hostThread.host,
       polling: .byHost { watched in (try? poller.add(watched, for: .readable, tag: 1)) != nil })
     self.hostThread = hostThread
     waking = try DescriptorWaking(poller, of: state)
     stepper = LoopStepper(of: state)
     hostThread.hosted.value = self
-    noteHost()
+    // Until another thread runs rounds, the one that makes the loop counts as its host: if it fills a mailbox before its first
+    // `run()`, it must not wait for itself.
+    hostThread.note()
   }
 
   /// Makes a hosted loop for a foreign loop that takes closures. Any thread.
@@ -101,21 +103,13 @@ public final class HostedLoop: Sendable {
     let hostThread = HostThread(isHost: isHost)
     let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity,
-      signal: { waking.wake() },
-      runRoundHere: { hostThread.tryRunRound() }, polling: .impossible)
+      signal: { waking.wake() }, host: hostThread.host, polling: .impossible)
     self.hostThread = hostThread
     self.waking = waking
     stepper = LoopStepper(of: state)
     hostThread.hosted.value = self
     waking.hosted.value = self
-    if isHost?() != false { noteHost() }
-  }
-
-  /// Until another thread runs rounds, the one that makes the loop counts as its host: if it fills a mailbox before its first
-  /// `run()`, it must not wait for itself.
-  private func noteHost() {
     hostThread.note()
-    loop.state.lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
   }
 
   deinit {

@@ -27,7 +27,7 @@ extension Runtime {
       return nil
     }
     // The caller may host the loop, between two of its rounds: then it must run a round itself.
-    let inThisLoop = loop?.runRoundHere?()
+    let inThisLoop = loop?.host?.runRoundHere()
     if let inThisLoop, inThisLoop > 0 { return nil }
     // Or it hosts another loop, in which the one that makes room may be waiting for room.
     let inItsLoops = HostThread.runRounds() ?? inThisLoop
@@ -47,6 +47,7 @@ extension Runtime {
     // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
     let edge = WaitGraph.Wait(
       thread: CurrentCore.threadToken, runsRounds: inItsLoops != nil,
+      insideOf: MainLoopRunner.queuesHere(running: inThisLoop == nil ? nil : loop),
       emptier: { [unowned self] in loop?.drainingThread ?? WaitGraph.Emptier(state.ownerToken) },
       isOver: { [unowned self] in mayRetryAtOnce }, wake: { ticket.resume() })
     switch WaitGraph.enter(edge) {

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ReactorCore
 import ReactorRuntime
 import TestSupport
@@ -218,5 +219,53 @@ import Testing
     #expect(isInQueue.elements == [true])
     mayGoOn.open()
     #expect(ownerIsDone.wait())
+  }
+
+  /// As a thread of Dispatch's pool does: it has run a round, and then runs code of another queue.
+  @Test func `a thread that ran the last round in a queue waits for room like any other`() throws {
+    let queue = DispatchQueue(label: "host")
+    let mark = DispatchSpecificKey<Void>()
+    queue.setSpecific(key: mark, value: ())
+    let hosted = try HostedLoop(
+      onWake: { hosted in queue.async { hosted.run() } },
+      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+    let failures = Record<SendError>()
+    let reactor = Script(on: hosted.placement, capacity: 8, failures: failures)
+    let isDone = Threads.start {
+      queue.sync { _ = hosted.run() }
+      // The queue does something else for a while.
+      queue.async { usleep(50_000) }
+      for action in 0..<20 { reactor.send(action) }
+    }
+    #expect(isDone.wait(seconds: 60))
+    #expect(Threads.yield { reactor.currentState.count == 20 })
+    #expect(failures.elements == [])
+  }
+
+  /// Inside of the queue, on a thread that has never run a round.
+  @Test func `code of the queue that waits for another loop keeps this one running`() throws {
+    let queue = DispatchQueue(label: "host")
+    let mark = DispatchSpecificKey<Void>()
+    queue.setSpecific(key: mark, value: ())
+    let hosted = try HostedLoop(
+      onWake: { hosted in queue.async { hosted.run() } },
+      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+    let reactor = Script(on: hosted.placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let full = Script.held(on: .caller, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
+    let ownerIsDone = Threads.start { full.send(0) }
+    #expect(isInside.wait())
+    while (try? full.trySend(1)) != nil {}
+    let isDone = Threads.start {
+      queue.sync {
+        reactor.send(1)
+        full.send(2)
+      }
+    }
+    #expect(Threads.yield { reactor.currentState == [1] })
+    #expect(!isDone.isOpen)
+    mayGoOn.open()
+    #expect(ownerIsDone.wait())
+    #expect(isDone.wait())
   }
 }

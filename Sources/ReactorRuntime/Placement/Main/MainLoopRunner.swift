@@ -10,6 +10,7 @@ final class MainLoopRunner: Sendable {
   static let shared: MainLoopRunner = {
     do {
       let runner = try MainLoopRunner()
+      WaitGraph.findQueues(by: LoopHost.queuesHere)
       // Relaxed: a thread that finds it false has used no main loop.
       isMade.store(true, ordering: .relaxed)
       return runner
@@ -23,6 +24,21 @@ final class MainLoopRunner: Sendable {
   /// The main loop, if there is one and the calling thread is on the main queue: then it is this thread that runs its rounds.
   static var loopHere: LoopState? {
     isMade.load(ordering: .relaxed) && MainScheduler.isCurrent ? shared.loop.state : nil
+  }
+
+  /// The main queue, for `WaitGraph`.
+  static var queue: ObjectIdentifier { ObjectIdentifier(MainLoopRunner.self) }
+
+  /// Contains the main queue if it can run no rounds while the calling thread waits. So also inside of a block of another queue that
+  /// the main thread runs by `sync`: there it runs no rounds itself, since the code around that block may hold what their turns need.
+  /// (After `dispatchMain()` the queue has no thread, and such a block is like any code of another queue.)
+  ///
+  /// - Parameter loop: The loop whose rounds the thread runs while it waits; nil if it runs none.
+  static func queuesHere(running loop: LoopState? = nil) -> [ObjectIdentifier] {
+    guard isMade.load(ordering: .relaxed), MainScheduler.isCurrent || DedicatedThread.isFirst,
+      loop !== shared.loop.state
+    else { return [] }
+    return [queue]
   }
 
   let stepper: LoopStepper
@@ -51,7 +67,11 @@ final class MainLoopRunner: Sendable {
     stopping = try EventDescriptor()
     let state = try LoopState(
       name: "main", waiting: .parking, turnLimit: 1024, jobCapacity: 1 << 20, signal: { signal.raise() },
-      runRoundHere: { runner.value?.tryRunRound() },
+      host: LoopHost {
+        runner.value?.tryRunRound()
+      } next: {
+        WaitGraph.Emptier(inside: Self.queue)
+      },
       polling: .byHost { descriptor in runner.value?.watchPoller(of: descriptor) ?? false })
     stepper = LoopStepper(of: state)
     watches = WatchTable(poller)
@@ -65,9 +85,14 @@ final class MainLoopRunner: Sendable {
   /// A block of the main queue.
   func runBlock() {
     signal.beginBlock()
+    if isNested { return }
     // After so many rounds, what else waits in the main queue has its turn.
     if !runRounds(upTo: 16) { signal.enqueueBlock() }
   }
+
+  /// Whether the main queue is run from inside of a round: by a body that runs a run loop, as Foundation's `Process` does while it
+  /// waits. That round goes on afterwards, with whatever has come, since it does not lower the signal before.
+  private var isNested: Bool { loop.isCurrent }
 
   /// Runs rounds until nothing is left; returns false if the limit came first. On the main queue.
   func runRounds(upTo limit: Int) -> Bool {
@@ -171,6 +196,7 @@ extension MainLoopRunner {
 
   /// In the main queue, when the poller is readable.
   private func poll() {
+    if isNested { return }
     poller.wait(timeoutMilliseconds: 0) { tag, ready in perform(tag, ready) }
     // For the timers. It does not raise the signal: a round may have raised it without enqueuing a block.
     if !runRounds(upTo: 16) { signal.enqueueBlock() }

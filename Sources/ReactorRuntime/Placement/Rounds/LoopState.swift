@@ -16,25 +16,21 @@ final class LoopState: Sendable {
   /// The token of the loop's own thread, from its start on. Unlike `currentThread` it stays until the thread has
   /// returned, so that the thread does not join itself in what it runs after the loop has ended.
   @usableFromInline let ownThread = Atomic<UInt64>(0)
-  /// The token of the thread that ran the last round of a loop without a thread. Relaxed: a hint.
-  let lastRunner = Atomic<UInt64>(0)
   /// Whose turn the loop is running; 0 between turns, 1 in a job, 2 in the actions for its end. Relaxed: only the thread
   /// that runs the rounds decides anything by it.
   @usableFromInline let running = Atomic<UInt>(0)
   @usableFromInline let monitor = LoopMonitor()
   let cancelledTimers = CancelledTimers()
   let lateJobs = LateJobs()
-  /// Of a loop without a thread: runs a round on the calling thread if no other thread would run it, and returns how many
-  /// actions, jobs and timers it ran; nil if it is not for this thread to run one. Called by a sender that is about to wait for
-  /// room: see ``HostedLoop`` and ``MainLoop``.
-  let runRoundHere: (@Sendable () -> Int?)?
+  /// Of a loop without a thread.
+  let host: LoopHost?
   let polling: LoopPolling
 
   @usableFromInline
   init(
     name: String, waiting: WaitStrategy, turnLimit: Int, jobCapacity: Int,
     waking kind: EventCountKind = .futex, signal: (@Sendable () -> Void)? = nil,
-    runRoundHere: (@Sendable () -> Int?)? = nil, polling: LoopPolling = .byThread
+    host: LoopHost? = nil, polling: LoopPolling = .byThread
   ) throws(CoreError) {
     Self.check(turnLimit, "turnLimit", of: name)
     Self.check(jobCapacity, "jobCapacity", of: name)
@@ -43,7 +39,7 @@ final class LoopState: Sendable {
     self.waiting = waiting
     self.turnLimit = turnLimit
     self.jobCapacity = jobCapacity
-    self.runRoundHere = runRoundHere
+    self.host = host
     self.polling = polling
   }
 
@@ -79,17 +75,15 @@ extension LoopState {
   /// after the end: what such a job sends is refused like what other threads send.
   @usableFromInline var runsTurnsHere: Bool { isCurrent && !hasEnded }
 
-  /// The thread that makes room in the mailboxes of the loop's reactors. Between the rounds of a loop without a thread, it is the
-  /// one that ran the last round, and probably runs the next.
+  /// The thread that makes room in the mailboxes of the loop's reactors.
   var drainingThread: WaitGraph.Emptier {
     let current = currentThread.load(ordering: .relaxed)
-    if current != 0 || runRoundHere == nil { return WaitGraph.Emptier(current) }
-    return WaitGraph.Emptier(lastRunner.load(ordering: .relaxed), isBetweenRounds: true)
+    guard current == 0, let host else { return WaitGraph.Emptier(current) }
+    return host.next()
   }
 
   /// Runs `body` as if the calling thread were the loop's thread, marked like that (see ``run()``).
   func asCurrent<Result>(_ body: () -> Result) -> Result {
-    lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
     currentThread.store(CurrentCore.threadToken, ordering: .relaxed)
     let outer = TurnMark.enter()
     defer {
@@ -163,6 +157,16 @@ extension LoopState {
   /// Runs `action` once the loop has ended: on the thread that ends it, or at once if it has ended. Any thread.
   @usableFromInline
   func whenEnded(_ action: @escaping @Sendable () -> Void) { lifecycle.whenEnded(action) }
+}
+
+/// What runs the rounds of a loop without a thread: see ``HostedLoop`` and ``MainLoop``.
+@usableFromInline
+struct LoopHost: Sendable {
+  /// Runs a round on the calling thread if no other thread would run it, and returns how many actions, jobs and timers it ran;
+  /// nil if it is not for this thread to run one. Called by a thread that is about to wait.
+  let runRoundHere: @Sendable () -> Int?
+  /// Returns which thread runs the next round. Called between two rounds, by any thread.
+  let next: @Sendable () -> WaitGraph.Emptier
 }
 
 /// What polls the descriptors that a loop watches.
