@@ -74,7 +74,10 @@ rr_signals *rr_signals_catch(const int *numbers, int count) {
   rr_signals *signals =
       rr_platform_in_use->allocate(_Alignof(max_align_t),
                                    sizeof *signals + (size_t)count * sizeof signals->caught[0]);
-  if (signals == NULL) return NULL;
+  if (signals == NULL) {
+    errno = ENOMEM;
+    return NULL;
+  }
   sigset_t set;
   sigemptyset(&set);
   for (int index = 0; index < count; index++) sigaddset(&set, numbers[index]);
@@ -92,7 +95,9 @@ rr_signals *rr_signals_catch(const int *numbers, int count) {
     signals->caught[index].number = numbers[index];
     if (signals->descriptor < 0 ||
         sigaction(numbers[index], &passing, &signals->caught[index].before) != 0) {
+      const int error = errno;
       rr_signals_restore(signals);
+      errno = error;
       return NULL;
     }
     signals->count++;

@@ -18,8 +18,8 @@ extern "C" {
 
 typedef struct rr_signals rr_signals;
 
-/* Returns NULL if a number is not a signal that can be caught, or if there is no memory or no
- * descriptor. */
+/* Returns NULL if a number is not a signal that can be caught (then errno is EINVAL), or if there
+ * is no memory (ENOMEM) or no descriptor. */
 rr_signals *rr_signals_catch(const int *numbers, int count);
 /* The descriptor that becomes readable when one of the signals arrives. -1 if the list is empty. */
 int rr_signals_descriptor(const rr_signals *signals);

@@ -56,9 +56,15 @@ public struct CaughtSignals: ~Copyable {
 
   /// Catches the signals with these numbers. Any thread; it makes all other calls, too.
   ///
-  /// - Throws: ``CoreError/signalIsInvalid``, if a signal cannot be caught, or if the system refuses a descriptor.
+  /// - Throws: ``CoreError/signalIsInvalid``, ``CoreError/noDescriptor``, or ``CoreError/outOfMemory``.
   public init(_ numbers: [Int32]) throws(CoreError) {
-    guard let signals = rr_signals_catch(numbers, Int32(numbers.count)) else { throw .signalIsInvalid }
+    guard let signals = rr_signals_catch(numbers, Int32(numbers.count)) else {
+      switch errno {
+      case EINVAL: throw .signalIsInvalid
+      case ENOMEM: throw .outOfMemory
+      default: throw .noDescriptor
+      }
+    }
     self.signals = signals
   }
 

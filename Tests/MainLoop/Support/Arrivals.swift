@@ -25,8 +25,11 @@ public final class Arrivals: Reactor {
   private let findings: Findings
   private let isInside = Atomic(false)
 
-  public init(capacity: Int, _ findings: Findings) {
-    runtime = Runtime(on: .main, capacity: capacity)
+  /// - Parameter failures: Gets why something was refused.
+  public init(capacity: Int, failures: Record<SendError> = Record(), _ findings: Findings) {
+    runtime = Runtime(on: .main, capacity: capacity) { failure in
+      if case .actionNotDelivered(let error) = failure.cause { failures.append(error) }
+    }
     self.findings = findings
   }
 

@@ -12,8 +12,11 @@ public struct RunChecks {
   public init(_ findings: Findings) { self.findings = findings }
 
   public func runAll() {
+    insideOfAnotherQueueNeverWaitsForItself()
     topLevelNeverWaitsForItself()
     stoppedByAnotherThread()
+    insideOfAnotherQueueNeverWaitsForItself()
+    withoutDescriptors()
     stoppedBefore()
     stoppedFromATurnAfterWhatWasAccepted()
     stoppedBeforeWhatTheMainQueueGets()
@@ -93,6 +96,48 @@ public struct RunChecks {
     findings.expect(
       reactor.currentState.map(\.index) == Array(0..<50),
       "what was sent before the main loop runs is reduced in its order")
+  }
+
+  /// The main thread runs a block of another queue, so that it looks as if it were not on the main queue.
+  private func insideOfAnotherQueueNeverWaitsForItself() {
+    let queue = DispatchQueue(label: "other")
+    let failures = Record<SendError>()
+    let reactor = Arrivals(capacity: 8, failures: failures, findings)
+    let sends: @Sendable () -> Void = {
+      queue.sync { for index in 0..<20 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) } }
+    }
+    sends()
+    findings.expect(
+      failures.elements == Array(repeating: .deadlock, count: 12),
+      "what would wait for the calling thread fails: \(failures.elements)")
+    let block: @Sendable () -> Void = {
+      // What waits from before takes part of the room.
+      sends()
+      MainLoop.stop()
+    }
+    DispatchQueue.main.async(execute: block)
+    expectEnding(.stopped)
+    findings.expect(
+      reactor.currentState.count + failures.elements.count == 40, "each action is reduced or reported")
+    findings.expect(failures.elements.allSatisfy { $0 == .deadlock }, "with the reason")
+  }
+
+  /// Without a free descriptor, the error is not about the signals.
+  private func withoutDescriptors() {
+    var shortage = DescriptorShortage()
+    MainLoop.stop()
+    // A run needs three.
+    for available in 0..<3 {
+      do throws(MainLoopError) {
+        _ = try MainLoop.run()
+        findings.expect(false, "a run with \(available) descriptors is refused")
+      } catch {
+        findings.expect(error == .descriptorRefused(EMFILE), "with \(available) descriptors it is \(error)")
+      }
+      shortage.free()
+    }
+    expectEnding(.stopped)
+    shortage.end()
   }
 
   private func stoppedByAnotherThread() {

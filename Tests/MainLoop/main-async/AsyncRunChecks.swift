@@ -81,6 +81,14 @@ struct AsyncRunChecks: Sendable {
     } catch {
       findings.expect(error == .signalRefused, "SIGKILL is refused, and not: \(error)")
     }
+    var shortage = DescriptorShortage()
+    do {
+      _ = try await MainLoop.run()
+      findings.expect(false, "a run without a descriptor is refused")
+    } catch {
+      findings.expect(error == .descriptorRefused(EMFILE), "without a descriptor it is \(error)")
+    }
+    shortage.end()
     let first = Task {
       var ending: MainLoop.Ending?
       // It is refused while a call below is inside.

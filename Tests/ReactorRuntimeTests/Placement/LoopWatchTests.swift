@@ -7,6 +7,17 @@ import Testing
 
 /// The descriptors that a loop watches.
 @Suite struct LoopWatchTests {
+  @Test func `a number that is no open descriptor is refused, also if it is watched for nothing yet`() throws
+  {
+    let loop = try Loop()
+    for readiness: Loop.Readiness in [.readable, []] {
+      #expect(throws: WatchError.descriptorRefused(EBADF)) {
+        try loop.watch(20_000_000, for: readiness) { _, _ in }
+      }
+    }
+    loop.shutdown()
+  }
+
   @Test func `the body runs on the loop as long as something can be read`() throws {
     let loop = try Loop()
     let sockets = SocketPair()

@@ -50,7 +50,7 @@ extension MainLoopRunner {
   /// it catches the signals.
   fileprivate func catchSignalsUntilTheEnd(_ numbers: [Int32]) -> Result<MainLoop.Ending, MainLoopError> {
     let signals: CaughtSignals
-    do { signals = try CaughtSignals(numbers) } catch { return .failure(.signalRefused) }
+    do { signals = try CaughtSignals(numbers) } catch { return .failure(MainLoopError(error)) }
     let outcome = waitForEnding(signals)
     if case .success = outcome {
       let isDone = DispatchSemaphore(value: 0)

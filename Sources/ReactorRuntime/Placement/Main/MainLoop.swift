@@ -7,7 +7,8 @@ import ReactorCore
 /// `dispatchMain()`, or by an asynchronous `main`. Before any of these, what is sent waits.
 ///
 /// The turns run in blocks of Dispatch's main queue, so they never run at the same time as code on the main
-/// actor. After `dispatchMain()`, and in an asynchronous `main`, the system may run them on any thread, one
+/// actor. (Unless such code, or a turn, runs a run loop itself, as `Process.waitUntilExit()` of Foundation does. Then what comes for
+/// this loop waits until that has returned.) After `dispatchMain()`, and in an asynchronous `main`, the system may run them on any thread, one
 /// at a time. So ``isCurrent`` tells whether the caller is inside of one; which thread it is on does not.
 ///
 /// A burst of sends wakes the main queue once.
@@ -103,7 +104,8 @@ public enum MainLoopError: Error, Hashable, Sendable {
   /// `run` was called on another thread than the main thread. After `dispatchMain()`, and in an asynchronous `main`
   /// without Foundation, there is no main thread any more.
   case notTheMainThread
-  /// A task called `run` without `await`: the main queue, which it would run, waits for that task.
+  /// A task called `run` without `await`: the main queue, which it would run, waits for that task. So do the statements of a
+  /// `main.swift` with an `await`, where Swift prefers that form even behind `await`: use `@main` with a `static func main() async`.
   case insideATask
   /// A block of the main queue called `run`, for example under `RunLoop.main`: the queue, which it would run, waits for that block.
   case insideTheMainQueue
@@ -114,6 +116,18 @@ public enum MainLoopError: Error, Hashable, Sendable {
   case descriptorRefused(Int32)
 }
 
+extension MainLoopError {
+  /// Why signals cannot be caught.
+  init(_ error: CoreError) {
+    self =
+      switch error {
+      case .signalIsInvalid: .signalRefused
+      case .outOfMemory: .descriptorRefused(ENOMEM)
+      default: .descriptorRefused(EMFILE)
+      }
+  }
+}
+
 extension MainLoopError: CustomStringConvertible {
   public var description: String {
     switch self {
@@ -121,7 +135,10 @@ extension MainLoopError: CustomStringConvertible {
       "MainLoop.run() was called from inside of what it runs, or beside another run; MainLoop.stop() ends it"
     case .notTheMainThread: "MainLoop.run() was called on another thread than the main thread"
     case .insideATask:
-      "MainLoop.run() was called by a function that a task runs; in an asynchronous one: await MainLoop.run()"
+      """
+      MainLoop.run() was called by a function that a task runs; in an asynchronous one: await MainLoop.run(). In top-level code \
+      with an await, Swift takes this form all the same: write @main with a static func main() async
+      """
     case .insideTheMainQueue: "MainLoop.run() was called by a block of the main queue, which it would run"
     case .signalRefused: "MainLoop.run() was to handle a number that is no signal, or cannot be caught"
     case .descriptorRefused(let code): "the descriptor cannot be watched: \(Poller.Refusal(code: code))"

@@ -11,7 +11,7 @@ final class SignalThread: Sendable {
   private let event: EventDescriptor
   private let ending: EventDescriptor
   private let taken = Atomic(0)
-  private let isRefused = Atomic(false)
+  private let refusal = OwnerIsolated<MainLoopError?>(nil)
   private let hasBegun = DispatchSemaphore(value: 0)
   private let hasEnded = DispatchSemaphore(value: 0)
 
@@ -23,13 +23,14 @@ final class SignalThread: Sendable {
       event = try EventDescriptor()
       ending = try EventDescriptor()
     } catch {
-      throw .descriptorRefused(EMFILE)
+      throw MainLoopError(error)
     }
     if !DedicatedThread.tryDetach(named: "main-signals", { self.run(numbers) }) {
       throw .descriptorRefused(EAGAIN)
     }
     hasBegun.wait()
-    if isRefused.load(ordering: .relaxed) { throw .signalRefused }
+    // What the thread has stored before it signalled.
+    if let refusal = refusal.value { throw refusal }
   }
 
   /// Readable once a signal has come.
@@ -53,7 +54,7 @@ final class SignalThread: Sendable {
     do {
       signals = try CaughtSignals(numbers)
     } catch {
-      isRefused.store(true, ordering: .relaxed)
+      refusal.value = MainLoopError(error)
       hasBegun.signal()
       return
     }

@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import Synchronization
 
@@ -62,7 +63,10 @@ final class LoopWatches: Sendable {
     _ descriptor: Int32, _ readiness: Loop.Readiness,
     _ body: @escaping @Sendable (Watch, Loop.Readiness) -> Void
   ) throws(WatchError) -> Watch {
-    if descriptor < 0 { throw .descriptorRefused(Poller.Refusal.notOpen.code) }
+    // The system is asked nothing about a descriptor that is watched for nothing.
+    if descriptor < 0 || readiness.isEmpty && fcntl(descriptor, F_GETFD) < 0 {
+      throw .descriptorRefused(Poller.Refusal.notOpen.code)
+    }
     let result = table.withLock { table -> Result<Watch, WatchError> in
       if table.isClosed { return .failure(.closed) }
       let index = Int(descriptor)
