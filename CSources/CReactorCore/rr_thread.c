@@ -12,12 +12,7 @@
 /* So much of a stack is there if its size cannot be found out. */
 #define SURE_STACK ((uintptr_t)64 << 10)
 
-_Thread_local uintptr_t rr_thread_known_middle = UINTPTR_MAX;
-_Thread_local uintptr_t rr_thread_turn_mark;
-_Thread_local void *rr_thread_innermost_read;
-_Thread_local void *rr_thread_emissions;
-_Thread_local void *rr_thread_innermost_scope;
-_Thread_local void *rr_thread_innermost_turn;
+_Thread_local struct rr_thread_position rr_thread_position = {.known_middle = UINTPTR_MAX};
 
 void rr_thread_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

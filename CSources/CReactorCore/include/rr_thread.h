@@ -35,60 +35,65 @@ bool rr_thread_is_first(void);
  * If the system does not say where the stack is: a little below the caller. */
 uintptr_t rr_thread_stack_middle(void);
 
-/* That address once it is known; before that the highest address, so that one comparison finds both
- * a low stack and an address that is not known yet. As the turn mark below. */
-extern _Thread_local uintptr_t rr_thread_known_middle __attribute__((tls_model("initial-exec")));
+/* What the calling thread is in the middle of. */
+struct rr_thread_position {
+  /* The result of rr_thread_stack_middle once it is known; before that the highest address, so that
+   * one comparison finds both a low stack and an address that is not known yet. */
+  uintptr_t known_middle;
+  /* The address of what its innermost turn keeps, with the lowest bit for a round or a read, and
+   * two more that TurnMark documents; 0 if it is inside of none of these. */
+  uintptr_t turn_mark;
+  /* What sources have yet to emit, in their turns; NULL if they emit at once. */
+  void *emissions;
+  /* The innermost scope; NULL if it is in none. */
+  void *scope;
+  /* The innermost read of a state with one place; NULL if it reads none. */
+  void *read;
+  /* The innermost turn, which debug builds record; NULL if it runs none. */
+  void *turn;
+};
+
+/* Initial-exec: one load or store for each field, without a call. One object, so that a function
+ * that needs several fields finds the address once. */
+extern _Thread_local struct rr_thread_position rr_thread_position
+    __attribute__((tls_model("initial-exec")));
 
 /* False if it is known that the calling thread has used less than half of its stack. */
 static inline bool rr_thread_stack_may_be_low(void) {
   const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-  return __builtin_expect(frame < rr_thread_known_middle, 0);
+  return __builtin_expect(frame < rr_thread_position.known_middle, 0);
 }
 
 /* Whether the calling thread has used more than half of its stack. */
 static inline bool rr_thread_stack_is_low(void) {
   const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   if (!rr_thread_stack_may_be_low()) return false;
-  if (rr_thread_known_middle != UINTPTR_MAX) return true;
-  rr_thread_known_middle = rr_thread_stack_middle();
-  return frame < rr_thread_known_middle;
+  if (rr_thread_position.known_middle != UINTPTR_MAX) return true;
+  rr_thread_position.known_middle = rr_thread_stack_middle();
+  return frame < rr_thread_position.known_middle;
 }
 
-/* What the calling thread is inside of: the address of what its innermost turn keeps, with the
- * lowest bit for a round or a read, and two more that TurnMark documents; 0 if it is inside of
- * nothing. Initial-exec: one load or store, without a call. */
-extern _Thread_local uintptr_t rr_thread_turn_mark __attribute__((tls_model("initial-exec")));
+/* Whether the calling thread is inside of nothing: neither of what is marked, nor of a scope, nor
+ * of an open queue of emissions. */
+static inline bool rr_thread_is_outside(void) {
+  return (rr_thread_position.turn_mark | (uintptr_t)rr_thread_position.emissions |
+          (uintptr_t)rr_thread_position.scope) == 0;
+}
 
-static inline uintptr_t rr_thread_get_turn_mark(void) { return rr_thread_turn_mark; }
-static inline void rr_thread_set_turn_mark(uintptr_t mark) { rr_thread_turn_mark = mark; }
+static inline uintptr_t rr_thread_get_turn_mark(void) { return rr_thread_position.turn_mark; }
+static inline void rr_thread_set_turn_mark(uintptr_t mark) { rr_thread_position.turn_mark = mark; }
 
-/* The innermost read of the calling thread, of a state with one place; NULL if it reads none. As
- * the turn mark. */
-extern _Thread_local void *rr_thread_innermost_read __attribute__((tls_model("initial-exec")));
+static inline void *rr_thread_get_read(void) { return rr_thread_position.read; }
+static inline void rr_thread_set_read(void *read) { rr_thread_position.read = read; }
 
-static inline void *rr_thread_get_read(void) { return rr_thread_innermost_read; }
-static inline void rr_thread_set_read(void *read) { rr_thread_innermost_read = read; }
+static inline void *rr_thread_get_emissions(void) { return rr_thread_position.emissions; }
+static inline void rr_thread_set_emissions(void *queue) { rr_thread_position.emissions = queue; }
 
-/* What sources have yet to emit on the calling thread, in their turns; NULL if they emit at once.
- * As the turn mark. */
-extern _Thread_local void *rr_thread_emissions __attribute__((tls_model("initial-exec")));
+static inline void *rr_thread_get_scope(void) { return rr_thread_position.scope; }
+static inline void rr_thread_set_scope(void *scope) { rr_thread_position.scope = scope; }
 
-static inline void *rr_thread_get_emissions(void) { return rr_thread_emissions; }
-static inline void rr_thread_set_emissions(void *queue) { rr_thread_emissions = queue; }
-
-/* The innermost scope that the calling thread is inside of; NULL if it is in none. As the turn
- * mark. */
-extern _Thread_local void *rr_thread_innermost_scope __attribute__((tls_model("initial-exec")));
-
-static inline void *rr_thread_get_scope(void) { return rr_thread_innermost_scope; }
-static inline void rr_thread_set_scope(void *scope) { rr_thread_innermost_scope = scope; }
-
-/* The turn that the calling thread runs, which debug builds record; NULL if it runs none. As the
- * turn mark. */
-extern _Thread_local void *rr_thread_innermost_turn __attribute__((tls_model("initial-exec")));
-
-static inline void *rr_thread_get_turn(void) { return rr_thread_innermost_turn; }
-static inline void rr_thread_set_turn(void *turn) { rr_thread_innermost_turn = turn; }
+static inline void *rr_thread_get_turn(void) { return rr_thread_position.turn; }
+static inline void rr_thread_set_turn(void *turn) { rr_thread_position.turn = turn; }
 
 #ifdef __cplusplus
 }

@@ -22,10 +22,20 @@ public enum ThreadScope {
     }
   }
 
-  /// Whether the calling thread is inside of nothing.
+  /// Whether the calling thread is inside of no object.
   @inlinable
   @inline(__always)
   public static var isEmpty: Bool { rr_thread_get_scope() == nil }
+
+  /// Whether the calling thread is inside of no object, and has no open ``EmissionQueue``: then ``leaveAll(_:)`` only calls its body.
+  @inlinable
+  @inline(__always)
+  public static var hasNothingToLeave: Bool { isEmpty && !EmissionQueue.isOpen }
+
+  /// The same, and ``TurnMark/isOutside``. One branch.
+  @inlinable
+  @inline(__always)
+  public static var isOutsideOfAll: Bool { rr_thread_is_outside() }
 
   /// Calls `body` outside of all objects that the calling thread is inside of, and without its open ``EmissionQueue``. For
   /// work that does not belong to what the thread is in the middle of.

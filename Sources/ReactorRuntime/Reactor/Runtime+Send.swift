@@ -23,9 +23,9 @@ extension Runtime {
   @inlinable
   @inline(never)
   func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    // Inside of a read, the thread must not become the owner of everything. The mark says nothing of the stack: deinitializers that send
-    // are not marked.
-    if _slowPath(!TurnMark.isOutside) || _slowPath(ThreadStack.mayBeLow) {
+    // Inside of a read, the thread must not become the owner of everything; and a stream that is being delivered must have nothing to do
+    // with this turn. The stack comes besides: deinitializers that send are inside of nothing.
+    if _slowPath(!ThreadScope.isOutsideOfAll) || _slowPath(ThreadStack.mayBeLow) {
       return state.isOwner ? sendByMailbox(action, to: reactor) : sendHereFromInside(action, to: reactor)
     }
     if _slowPath(!state.tryAcquireOutside()) { return sendByMailbox(action, to: reactor) }
@@ -39,7 +39,7 @@ extension Runtime {
     runUsualTurnAndRelease(with: action, of: reactor)
   }
 
-  /// The same of a thread that is marked as inside of something, as a turn, a round or a read, or whose stack is low.
+  /// The same of a thread that is inside of something, as a turn, a round, a read or the delivery of a stream, or whose stack is low.
   @inlinable
   @inline(never)
   func sendHereFromInside<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
@@ -263,10 +263,18 @@ extension Runtime {
     // Loaded once: after the reactor's code, the compiler would load them again each time.
     let (ends, counters) = (mailbox.turnEnds, turnCounters)
     let outer = enterTurn(with: ends, isOutside: isOutside)
-    process(action, of: reactor, as: form)
+    leaveScopes(unless: isOutside) { process(action, of: reactor, as: form) }
     leaveTurn(outer, after: 1)
     counters.countImmediate()
     releaseOrContinue(of: reactor, as: form, after: ends, turns: counters.wasImmediate, within: budget)
+  }
+
+  /// Calls `body`, which processes actions: they have nothing to do with what the thread is in the middle of, such as the delivery of a
+  /// stream. What they make streams emit is emitted before they end.
+  @inlinable
+  @inline(__always)
+  func leaveScopes(unless isOutside: Bool = false, _ body: () -> Void) {
+    if isOutside { body() } else { ThreadScope.leaveAll(body) }
   }
 
   /// Begins a turn of the sender's own actions. Returns what ``leaveTurn(_:after:)`` needs. The owner.

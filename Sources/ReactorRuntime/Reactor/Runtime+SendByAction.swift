@@ -10,11 +10,11 @@ extension WeakReference {
   where Object: Reactor, Part == Runtime<Object.Action, Object.Mutation, Object.State> {
     var reactor = object
     guard let runtime = reactor.map({ part(of: $0) }) else { return }
-    if runtime.extraStages.contains(.observedAction) {
-      // As wherever an action has extra stages. Without observers of `action`, this action supersedes nothing.
-      ThreadScope.leaveAll { runtime.send(action, through: &reactor, of: self) }
-    } else {
+    if _fastPath(ThreadScope.hasNothingToLeave) {
       runtime.send(action, through: &reactor, of: self)
+    } else {
+      // As wherever an action is processed: see ``Runtime/leaveScopes(unless:_:)``.
+      ThreadScope.leaveAll { runtime.send(action, through: &reactor, of: self) }
     }
   }
 }

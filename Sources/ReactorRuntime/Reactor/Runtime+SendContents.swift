@@ -102,7 +102,7 @@ extension Runtime {
     var next = first
     repeat {
       let end = R.isDurable ? min(limit, next + Self.journalShare) : limit
-      for index in next..<end { process(actions[index], of: reactor) }
+      leaveScopes { for index in next..<end { process(actions[index], of: reactor) } }
       next = end
     } while next < limit && !hasRecordedEnough()
     leaveTurn(outer, after: next - first)
