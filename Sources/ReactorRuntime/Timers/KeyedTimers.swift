@@ -32,7 +32,9 @@ import ReactorCore
 ///   ``Placement/caller``: for the next slot of the wheel that holds a timer. A timer that is set again and again causes none
 ///   of its own.
 ///
-/// A timer takes at most 64 bytes besides its key, and setting, cancelling and firing take constant time: see `TimerWheel`.
+/// A timer takes at most 64 bytes besides its key, and setting, cancelling and firing take constant time: see `TimerWheel`. The object
+/// itself takes about 300 bytes, and some 1,500 more once it has a timer. So where there are very many reactors with one timer each,
+/// let one more reactor have the timers of them all.
 public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Sendable {
   /// How much later than its delay a timer may fire. All timers that are due within it fire with one wake-up.
   public let resolution: Duration
@@ -41,6 +43,9 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
   @usableFromInline let action: @Sendable (Key) -> Action
   private let scheduler: (any SchedulerType)?
   private let timing = Schedulers.timing
+  /// Nil until the first timer is set. Not in `owned`, whose layout depends on the key: code that is not specialised, as that of ``now``,
+  /// would copy all of it to read one field.
+  private let waker = AtomicReference<TimerWaker>()
   /// Only the owner of the reactor uses it.
   @usableFromInline let owned = OwnerIsolated(Owned())
 
@@ -50,7 +55,6 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     @usableFromInline var wheel = TimerWheel<Key>()
     /// The runtime of the reactor; nil until the first timer is set.
     @usableFromInline var runtime: ObjectIdentifier?
-    var waker: TimerWaker?
     /// The tick for which the wake-up is scheduled.
     @usableFromInline var wakeTick = UInt64.max
     var wakeUp: (any Disposable)?
@@ -78,7 +82,10 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     self.action = action
   }
 
-  deinit { owned.value.wakeUp?.dispose() }
+  deinit {
+    owned.value.wakeUp?.dispose()
+    waker.releaseObject()
+  }
 
   // MARK: In turns of the reactor
 
@@ -192,12 +199,12 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     owned.value.wakeUp?.dispose()
     owned.value.wakeTick = tick
     let time = Int64(clamping: tick).multipliedReportingOverflow(by: resolutionNs)
-    owned.value.wakeUp = owned.value.waker?.wake(after: (time.overflow ? .max : time.partialValue) - now)
+    owned.value.wakeUp = waker.use { $0.wake(after: (time.overflow ? .max : time.partialValue) - now) }
   }
 
   /// The present, in nanoseconds. The owner.
   @usableFromInline
-  var now: Int64 { owned.value.waker?.now ?? 0 }
+  var now: Int64 { waker.use { $0.now } ?? 0 }
 
   /// Connects the timers to the reactor. Inlinable, since the code that processes actions specialises for its type.
   @inlinable
@@ -214,7 +221,7 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
 
   @usableFromInline
   func connect(to loop: LoopState?, _ fire: @escaping @Sendable () -> Bool) {
-    owned.value.waker = TimerWaker(loop: scheduler == nil ? loop : nil, scheduler ?? timing, fire)
+    _ = waker.setIfNil(TimerWaker(loop: scheduler == nil ? loop : nil, scheduler ?? timing, fire))
   }
 }
 
@@ -243,16 +250,19 @@ final class TimerWaker: Sendable {
   private let loop: LoopState?
   private let scheduler: any SchedulerType
   private let fire: @Sendable () -> Bool
+  /// Whether the time is that of the system: nearly always, and then it is read without the scheduler.
+  private let readsSystemTime: Bool
 
   /// - Parameters:
   ///   - loop: The loop that wakes; nil if the scheduler does.
   ///   - fire: Called when it is time; returns false if it must be called once more.
   init(loop: LoopState?, _ scheduler: any SchedulerType, _ fire: @escaping @Sendable () -> Bool) {
     (self.loop, self.scheduler, self.fire) = (loop, scheduler, fire)
+    readsSystemTime = loop != nil || scheduler is ConcurrentDispatchQueueScheduler
   }
 
   /// The time in nanoseconds. Any thread.
-  var now: Int64 { loop == nil ? scheduler.now.nanoseconds : MonotonicTime.now }
+  var now: Int64 { readsSystemTime ? MonotonicTime.now : scheduler.now.nanoseconds }
 
   /// Wakes after that many nanoseconds. Any thread.
   func wake(after delay: Int64) -> any Disposable {

@@ -44,10 +44,11 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   }
 
   @usableFromInline var entries: ContiguousArray<Entry> = []
-  /// The first entry of each bucket of the table; their number is a power of two.
-  @usableFromInline var buckets: ContiguousArray<Index>
+  /// The first entry of each bucket of the table; their number is a power of two, or 0 before the first deadline.
+  @usableFromInline var buckets: ContiguousArray<Index> = []
   @usableFromInline var free = TimerWheel.none
-  @usableFromInline var levels: ContiguousArray<Level>
+  /// ``levelCount`` of them, or none before the first deadline: many reactors have a wheel that they never use.
+  @usableFromInline var levels: ContiguousArray<Level> = []
   /// Every deadline that is left is at least as late. While the wheel is not empty it changes in ``removeFirst(dueBy:)`` only.
   @usableFromInline var elapsed: UInt64 = 0
   /// How many deadlines are set.
@@ -56,11 +57,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   @inlinable static var none: Index { .max }
   @inlinable static var levelCount: Int { 6 }
 
-  @inlinable
-  init() {
-    buckets = ContiguousArray(repeating: Self.none, count: 8)
-    levels = ContiguousArray(repeating: Level(), count: Self.levelCount)
-  }
+  @inlinable init() {}
 
   // MARK: Setting and cancelling
 
@@ -127,7 +124,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   /// The slot with the earliest deadlines, and the tick at which it begins.
   @inlinable
   var nextSlot: (slot: Int, start: UInt64)? {
-    for level in 0..<Self.levelCount where levels[level].occupied != 0 {
+    for level in levels.indices where levels[level].occupied != 0 {
       let shift = UInt64(6 * level)
       // In a higher level, what is in the slot of the present comes after a whole round.
       let first = (elapsed >> shift) + (level == 0 ? 0 : 1)
@@ -201,6 +198,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   func find(_ key: Key) -> Index {
+    if count == 0 { return Self.none }
     var index = buckets[bucket(of: key)]
     while index != Self.none, entries[Int(index)].key != key { index = entries[Int(index)].chained }
     return index
@@ -208,7 +206,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func insert(_ key: Key, due: UInt64) -> Index {
-    if count == buckets.count { doubleBuckets() }
+    if count == buckets.count { growBuckets() }
     count += 1
     let bucket = bucket(of: key)
     let entry = Entry(key, due: due, chained: buckets[bucket])
@@ -248,9 +246,11 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
     return key
   }
 
+  /// Makes the first buckets, or twice as many.
   @inlinable
-  mutating func doubleBuckets() {
-    buckets = ContiguousArray(repeating: Self.none, count: 2 * buckets.count)
+  mutating func growBuckets() {
+    if levels.isEmpty { levels = ContiguousArray(repeating: Level(), count: Self.levelCount) }
+    buckets = ContiguousArray(repeating: Self.none, count: max(8, 2 * buckets.count))
     for index in entries.indices {
       guard let key = entries[index].key else { continue }
       let bucket = bucket(of: key)
