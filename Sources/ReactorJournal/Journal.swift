@@ -129,7 +129,7 @@ public final class Journal: Sendable {
   /// Opens a journal in a file, which it makes if it is not there; its folder must exist, on a file system of this machine. A few
   /// other files are beside it, with the same beginning of their names.
   ///
-  /// - Throws: ``JournalError``: another process has it open, or its end is not what was written.
+  /// - Throws: ``JournalError``: another process has it open, its end is not what was written, or the disk is full.
   public convenience init(
     at path: String, configuration: JournalConfiguration = JournalConfiguration()
   ) throws(JournalError) {
@@ -139,7 +139,7 @@ public final class Journal: Sendable {
 
   /// Opens a journal in a store of your own.
   ///
-  /// - Throws: ``JournalError``: another process has it open, or its end is not what was written.
+  /// - Throws: ``JournalError``: another process has it open, its end is not what was written, or the disk is full.
   public convenience init(
     store: any JournalStore, configuration: JournalConfiguration = JournalConfiguration()
   ) throws(JournalError) {

@@ -253,6 +253,18 @@ private func service() throws -> MainLoop.Ending {
     #expect(prices.currentState == [1, 2, 3, 4])
   }
 
+  /// More than the mailboxes hold, of which the slower reactor has room for one.
+  @Test func `a reactor that asks the next one holds its producer back`() async throws {
+    let loop = try Loop()
+    let tape = Tape(on: loop)
+    let book = Book(tape)
+    for order in 0..<20 { try await book.ask { .order(order, $0) } }
+    #expect(book.currentState == Array(0..<20))
+    #expect(tape.currentState == Array(0..<20))
+    #expect(tape.counters.waiting == 0)
+    loop.shutdown()
+  }
+
   @Test func `closing a reactor can be awaited`() async throws {
     let account = Ledger(Runtime(onFailure: { _ in }))
     account.send(1)
@@ -326,5 +338,40 @@ private func service() throws -> MainLoop.Ending {
     }
     search.action.onNext(.setQuery("b"))
     #expect(seen.elements == ["", "a"])
+  }
+}
+
+private final class Tape: Reactor {
+  enum Action: Sendable { case print(Int, Reply<Void>) }
+  let initialState: [Int] = []
+  let runtime: Runtime<Action, Action, [Int]>
+
+  init(on loop: Loop) { runtime = Runtime(on: .loop(loop), capacity: 1, reentrantCapacity: 1) }
+
+  func reduce(into state: inout [Int], mutation: Action) {
+    guard case .print(let order, let reply) = mutation else { return }
+    state.append(order)
+    reply(())
+  }
+}
+
+private final class Book: Reactor {
+  enum Action: Sendable { case order(Int, Reply<Void>), settled(Int, Reply<Void>) }
+  let initialState: [Int] = []
+  let runtime = Runtime<Action, Action, [Int]>()
+  let tape: Tape
+  init(_ tape: Tape) { self.tape = tape }
+
+  func mutate(action: Action) -> Observable<Action> {
+    guard case .order(let order, let reply) = action else { return .just(action) }
+    return .task { [tape] in
+      try await tape.ask { .print(order, $0) }
+      return .settled(order, reply)
+    }
+  }
+  func reduce(into state: inout [Int], mutation: Action) {
+    guard case .settled(let order, let reply) = mutation else { return }
+    state.append(order)
+    reply(())
   }
 }

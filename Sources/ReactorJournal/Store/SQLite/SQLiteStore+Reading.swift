@@ -90,11 +90,8 @@ extension SQLiteStore {
     if rows.count == 2 {
       guard rows[0].isPossible, rows[0].last > log.base else {
         // The batches before it may be good.
-        if access == .readOnly {
-          _ = try walkToEnd()
-          throw .badChecksum(position: UInt64(log.position) + 1)
-        }
-        throw .badChecksum(position: UInt64(log.base) + 1)
+        _ = try walkToEnd()
+        throw .badChecksum(position: UInt64(log.position) + 1)
       }
       log.append(rows[0])
     }
