@@ -289,24 +289,29 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ) -> Result<R, SendError>? {
     let now = tick
     let capacity = waitingCapacity
-    let admission = withShard(hash(of: key)) { shard, hash in
-      let admission = shard.admit(waiting, key, hash, at: now, upTo: capacity)
-      // Relaxed: it counts. Under the mutex, so that the thread that closes this shard afterwards cannot end the collection
-      // before the key is counted.
-      if case .first = admission { remaining.wrappingAdd(1, ordering: .relaxed) }
-      return admission
-    }
-    switch admission {
-    case .active(let reactor): return .success(reactor)
-    case .refused(let reason): return .failure(reason)
-    case .kept: return nil
-    case .replaces(let reactor):
-      end(reactor, of: key, by: .drain, within: budget)
-      return nil
-    case .first:
-      makeAndDeliver(key, within: budget)
-      passivateAboveLimit(besides: key)
-      return nil
+    var closed: R?
+    while true {
+      let admission = withShard(hash(of: key)) { shard, hash in
+        let admission = shard.admit(waiting, key, hash, at: now, upTo: capacity, replacing: closed)
+        // Relaxed: it counts. Under the mutex, so that the thread that closes this shard afterwards cannot end the collection
+        // before the key is counted.
+        if case .first = admission { remaining.wrappingAdd(1, ordering: .relaxed) }
+        return admission
+      }
+      switch admission {
+      case .active(let reactor):
+        if !reactor.runtime.mailbox.ring.lifecycle.wasClosedForGood { return .success(reactor) }
+        closed = reactor
+      case .refused(let reason): return .failure(reason)
+      case .kept: return nil
+      case .replaces(let reactor):
+        end(reactor, of: key, by: .drain, within: budget)
+        return nil
+      case .first:
+        makeAndDeliver(key, within: budget)
+        passivateAboveLimit(besides: key)
+        return nil
+      }
     }
   }
 
@@ -328,28 +333,31 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @inlinable
   @inline(never)
   func deliver(to reactor: R, of key: Key, isForOthers: Bool, within budget: TurnBudget) {
+    // Read before the mutex is locked. A reactor that stores no runtime makes it at the first use, and that may destroy the state of
+    // another one which is gone: code of the program, which may use the collection.
+    let runtime = reactor.runtime
     // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. Not if it is of
     // another thread, which may give up before its turn ends.
-    var toMailbox = isForOthers || reactor.runtime.loop != nil
+    var toMailbox = isForOthers || runtime.loop != nil
     while true {
       let now = tick
       var (delivery, next) = withShard(hash(of: key)) { shard, hash in
-        shard.deliverOrActivate(key, hash, reactor, at: now, toMailbox: toMailbox)
+        shard.deliverOrActivate(key, hash, reactor, runtime, at: now, toMailbox: toMailbox)
       }
       if let first = delivery.first, !process(first, by: reactor, within: budget) {
         // `make` has shown the reactor to other threads, and one of them is its owner.
-        delivery = Shard.offer([first], to: reactor, hasDelivered: false)
+        delivery = Shard.offer([first], to: runtime, hasDelivered: false)
       }
       // Before the turns: on `.caller` this thread runs them, also those for what others go on sending. That may take longer than the
       // deadlines of these tasks.
       for wait in delivery.users { wait.end(.success(reactor)) }
       let hasOffered = !delivery.offered.isEmpty
       // These may be the last references to replies, if the reactor was closed meanwhile.
-      TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.forgetOffered() }
-      if hasOffered { reactor.runtime.ensureProcessing(by: reactor, within: budget) }
+      TurnMark.whileDiscarding(runtime.mailbox.ring.isClosed) { delivery.forgetOffered() }
+      if hasOffered { runtime.ensureProcessing(by: reactor, within: budget) }
       if let reason = delivery.reason { refuse(delivery.refused, by: reactor, reason) }
       // Likewise, and its turn may have closed the reactor.
-      TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.first = nil }
+      TurnMark.whileDiscarding(runtime.mailbox.ring.isClosed) { delivery.first = nil }
       switch next {
       case .deliverMore: break
       case .discard(let waiting): discard(waiting)

@@ -46,12 +46,14 @@ extension KeyedShard {
   /// wait for room, if the reactor has another owner by then.
   ///
   /// - Parameters:
+  ///   - runtime: That of the reactor. Read by the caller: the property may run the program's code, which must not run under the mutex.
   ///   - now: The time of the key's last use, if it becomes active.
   ///   - toMailbox: Whether it is put into the mailbox, without telling anybody; the calling thread does that afterwards.
   /// - Returns: What the calling thread does with what has waited, and what it does after that.
   @inlinable
   mutating func deliverOrActivate(
-    _ key: Key, _ hash: UInt32, _ reactor: R, at now: UInt32, toMailbox: Bool
+    _ key: Key, _ hash: UInt32, _ reactor: R, _ runtime: Runtime<R.Action, R.Mutation, R.State>,
+    at now: UInt32, toMailbox: Bool
   ) -> (delivery: Delivery, next: Next) {
     guard var transition = transitions.removeValue(forKey: key) else {
       preconditionFailure("the key is not in transition")
@@ -70,7 +72,7 @@ extension KeyedShard {
       delivery.first = waiting[0]
       next = .deliverMore
     } else {
-      delivery = Self.offer(waiting[..<count], to: reactor, hasDelivered: transition.hasDelivered)
+      delivery = Self.offer(waiting[..<count], to: runtime, hasDelivered: transition.hasDelivered)
       transition.hasDelivered = transition.hasDelivered || !delivery.offered.isEmpty
       transition.waiting = Array(delivery.left + waiting[count...])
       if !delivery.left.isEmpty {
@@ -101,13 +103,15 @@ extension KeyedShard {
   ///
   /// - Parameter hasDelivered: Whether the reactor has got something before. Then that may have closed it.
   @inlinable
-  static func offer(_ waiting: ArraySlice<Waiting>, to reactor: R, hasDelivered: Bool) -> Delivery {
+  static func offer(
+    _ waiting: ArraySlice<Waiting>, to runtime: Runtime<R.Action, R.Mutation, R.State>, hasDelivered: Bool
+  ) -> Delivery {
     var delivery = Delivery()
-    let (end, reason) = offerActions(of: waiting, to: reactor)
+    let (end, reason) = offerActions(of: waiting, to: runtime)
     let (accepted, rest) = (waiting[..<end], waiting[end...])
     if accepted.contains(where: { $0.action != nil }) { delivery.offered = accepted }
     delivery.users = accepted.compactMap(\.wait)
-    if hasDelivered || !delivery.offered.isEmpty, reactor.runtime.mailbox.ring.lifecycle.wasClosedForGood {
+    if hasDelivered || !delivery.offered.isEmpty, runtime.mailbox.ring.lifecycle.wasClosedForGood {
       delivery.left = rest
     } else {
       delivery.refused = rest.filter { $0.action != nil }[...]
@@ -119,19 +123,21 @@ extension KeyedShard {
 
   /// - Returns: The index of the first action that was not accepted, and why; the end if all were.
   @inlinable
-  static func offerActions(of waiting: ArraySlice<Waiting>, to reactor: R) -> (end: Int, reason: SendError?) {
+  static func offerActions(
+    of waiting: ArraySlice<Waiting>, to runtime: Runtime<R.Action, R.Mutation, R.State>
+  ) -> (end: Int, reason: SendError?) {
     var index = waiting.startIndex
     while index < waiting.endIndex {
       guard let action = waiting[index].action else {
         index += 1
         continue
       }
-      switch reactor.runtime.mailbox.ring.offer(.action(action)) {
+      switch runtime.mailbox.ring.offer(.action(action)) {
       case .accepted: index += 1
       case .closed: return (index, .closed)
       case .outOfMemory: return (index, .outOfMemory)
       case .full:
-        let outcome = reactor.runtime.mailbox.keep(sentBefore: { waiting[index...].compactMap { $0.action } })
+        let outcome = runtime.mailbox.keep(sentBefore: { waiting[index...].compactMap { $0.action } })
         if case .kept = outcome { return (waiting.endIndex, nil) }
         if case .refused(let reason) = outcome { return (index, reason) }
       // There is room again.

@@ -208,12 +208,15 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   }
 
   /// Returns the reactor of the key; if there is none, keeps what waits for it.
+  ///
+  /// - Parameter closed: A reactor that the caller has found closed. If it still is that of the key, the caller ends it. The caller checks
+  ///   that outside of the mutex: the property `runtime` may run the program's code.
   @inlinable
   mutating func admit(
-    _ waiting: Waiting, _ key: Key, _ hash: UInt32, at now: UInt32, upTo capacity: Int
+    _ waiting: Waiting, _ key: Key, _ hash: UInt32, at now: UInt32, upTo capacity: Int, replacing closed: R?
   ) -> Admission {
     if let reactor = use(key, hash, at: now) {
-      if !reactor.runtime.mailbox.ring.lifecycle.wasClosedForGood { return .active(reactor) }
+      if reactor !== closed { return .active(reactor) }
       beginEnding(at: position(of: key, hash))
       transitions[key]?.waiting.append(waiting)
       return .replaces(reactor)

@@ -47,7 +47,8 @@ import Testing
       shard.insert(1, 1, at: 0, waiting: [.action(.run { _ = payload.value })])
     }
     insertAction()
-    var offered = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery.offered
+    var offered = shard.deliverOrActivate(1, 1, reactor, reactor.runtime, at: 0, toMailbox: true).delivery
+      .offered
     // As the owner of the reactor may, while the calling thread is under the mutex.
     #expect(reactor.runtime.mailbox.removeFromRing().count == 1)
     #expect(shard.transitions.isEmpty && lifetimes.alive == 1)
@@ -60,8 +61,8 @@ import Testing
     let reactor = KeyedSession(capacity: 2, overflow: overflow)
     var shard = KeyedShard<Int, KeyedSession>()
     shard.insert(1, 1, at: 0, waiting: [.action(.note(0))])
-    for note in 1..<10 { _ = shard.admit(.action(.note(note)), 1, 1, at: 0, upTo: 10) }
-    let delivery = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery
+    for note in 1..<10 { _ = shard.admit(.action(.note(note)), 1, 1, at: 0, upTo: 10, replacing: nil) }
+    let delivery = shard.deliverOrActivate(1, 1, reactor, reactor.runtime, at: 0, toMailbox: true).delivery
     let active = shard.use(1, 1, at: 0)
     #expect(active === reactor && shard.transitions.isEmpty)
     #expect(delivery.offered.count == 10 && delivery.refused.isEmpty)
@@ -76,7 +77,7 @@ import Testing
     reactor.close()
     var shard = KeyedShard<Int, KeyedSession>()
     shard.insert(1, 1, at: 0, waiting: [.action(.note(0))])
-    let delivery = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery
+    let delivery = shard.deliverOrActivate(1, 1, reactor, reactor.runtime, at: 0, toMailbox: true).delivery
     let active = shard.use(1, 1, at: 0)
     #expect(active === reactor && shard.transitions.isEmpty)
     #expect(delivery.offered.isEmpty && delivery.refused.count == 1 && delivery.reason == .closed)
