@@ -184,7 +184,7 @@ extension KeyedReactors {
       return false
     case .tell:
       onRemove?(key)
-      endTransition(of: key, wasEnding: false)
+      if endTransition(of: key, wasEnding: false) { makeAndDeliver(key, isForOthers: true) }
       return false
     case .afterTransition(let hasReactor, let ending):
       // As a second `close` of it.
@@ -205,22 +205,44 @@ extension KeyedReactors {
   /// - Parameter budget: How many turns of the next reactor of the key the thread runs that has kept the state.
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing, within budget: TurnBudget = .usual) {
+    if tryEnd(reactor, of: key, by: closing, within: budget), finishEnding(reactor, of: key) {
+      makeAndDeliver(key, isForOthers: true, within: budget)
+    }
+  }
+
+  /// Ends a reactor, and returns true if it has ended; then the caller calls ``finishEnding(_:of:)``. Otherwise the thread that ends it
+  /// does that, and makes the next reactor if something waits for it, within the budget.
+  @inlinable
+  func tryEnd(_ reactor: R, of key: Key, by closing: Closing, within budget: TurnBudget) -> Bool {
     ending.wrappingAdd(1, ordering: .relaxed)
-    let keep = { @Sendable [self] in finishEnding(reactor, of: key, within: budget) }
-    if reactor.runtime.loop?.hasEnded == false {
+    let keep = { @Sendable [self] in
+      if finishEnding(reactor, of: key) { makeAndDeliver(key, isForOthers: true, within: budget) }
+    }
+    let runtime = reactor.runtime
+    if runtime.loop?.hasEnded == false {
       // Registered first: a loop that ends the reactor at once then keeps its state, and not this thread.
-      reactor.runtime.whenEnded(keep)
+      runtime.whenEnded(keep)
       reactor.close(closing)
     } else {
       // Not inside of the turn in which it ends.
       reactor.close(closing)
-      reactor.runtime.whenEnded(keep)
+      if runtime.mailbox.ring.lifecycle.isOver { return true }
+      runtime.whenEnded(keep)
     }
+    return false
   }
 
-  /// Keeps the state of a reactor that has ended, or tells that its key was removed; and makes the next one if something waits for it.
+  /// Lets a new thread end a reactor, and go on with its key. Returns false if the system refuses a thread.
   @inlinable
-  func finishEnding(_ reactor: R, of key: Key, within budget: TurnBudget) {
+  func tryEndOnNewThread(_ reactor: R, of key: Key, by closing: Closing) -> Bool {
+    DedicatedThread.tryDetach(named: "reactor-making") { [self] in end(reactor, of: key, by: closing) }
+  }
+
+  /// Keeps the state of a reactor that has ended, or tells that its key was removed.
+  ///
+  /// - Returns: Whether something waits for the next reactor, which the caller makes then.
+  @inlinable
+  func finishEnding(_ reactor: R, of key: Key) -> Bool {
     let place = hash(of: key)
     if withShard(place, { shard, _ in shard.beginKeepingState(of: key) }) {
       // A copy: inside of a read of a state on demand, what `onPassivate` sends would not wait for room. The copy shares what the
@@ -228,16 +250,15 @@ extension KeyedReactors {
       let state = reactor.runtime.copyLastState(of: reactor)
       onPassivate(key, state)
     }
-    endTransition(of: key, wasEnding: true, within: budget)
+    return endTransition(of: key, wasEnding: true)
   }
 
-  /// Removes a key whose reactor has ended, or that had none; or makes the next reactor.
+  /// Removes a key whose reactor has ended, or that had none, unless something waits for the next reactor.
   ///
-  /// - Parameters:
-  ///   - wasEnding: Whether it counts among those that end.
-  ///   - budget: How many turns of the next reactor the calling thread runs.
+  /// - Parameter wasEnding: Whether it counts among those that end.
+  /// - Returns: Whether something waits for the next reactor, which the caller makes then.
   @inlinable
-  func endTransition(of key: Key, wasEnding: Bool, within budget: TurnBudget = .usual) {
+  func endTransition(of key: Key, wasEnding: Bool) -> Bool {
     let (place, isTold) = (hash(of: key), onRemove != nil)
     while true {
       switch withShard(place, { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }) {
@@ -245,10 +266,11 @@ extension KeyedReactors {
       case .discard(let waiting): discard(waiting)
       case .make:
         if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
-        return makeAndDeliver(key, isForOthers: true, within: budget)
+        return true
       case .done, .deliverMore, .end:
         if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
-        return endIfLast()
+        endIfLast()
+        return false
       }
     }
   }

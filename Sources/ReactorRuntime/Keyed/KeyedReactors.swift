@@ -318,21 +318,39 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Makes the reactor of a key in transition, and delivers what waits for it. Then the key is active. No mutex is held while the
   /// user's code runs.
   ///
+  /// If the key was removed meanwhile, it ends the reactor, and makes the next one if something waits for that. Others may remove and use
+  /// the key as fast, so this is a loop, and after some reactors another thread goes on.
+  ///
   /// - Parameters:
   ///   - isForOthers: Whether the first of what waits is of another thread.
-  ///   - budget: How many turns of the reactor the calling thread runs.
+  ///   - budget: How many turns of the first reactor the calling thread runs.
   @inlinable
   @inline(never)
   func makeAndDeliver(_ key: Key, isForOthers: Bool = false, within budget: TurnBudget = .usual) {
-    let reactor = make(key)
-    withShard(hash(of: key)) { shard, _ in shard.tally.made += 1 }
-    deliver(to: reactor, of: key, isForOthers: isForOthers, within: budget)
+    var (isForOthers, budget, left) = (isForOthers, budget, Self.mostInSequence)
+    while true {
+      let reactor = make(key)
+      withShard(hash(of: key)) { shard, _ in shard.tally.made += 1 }
+      guard let closing = deliver(to: reactor, of: key, isForOthers: isForOthers, within: budget) else {
+        return
+      }
+      (isForOthers, budget, left) = (true, .usual, left - 1)
+      if left <= 0, tryEndOnNewThread(reactor, of: key, by: closing) { return }
+      guard tryEnd(reactor, of: key, by: closing, within: budget), finishEnding(reactor, of: key) else {
+        return
+      }
+    }
   }
 
+  /// How many reactors of a key a thread makes in sequence, all but the first for others.
+  @usableFromInline static var mostInSequence: Int { 256 }
+
   /// Delivers what waits for a reactor, without waiting for room. Until then its key is in transition.
+  ///
+  /// - Returns: How the calling thread ends the reactor; nil if the key is active, or the collection was closed and discards.
   @inlinable
   @inline(never)
-  func deliver(to reactor: R, of key: Key, isForOthers: Bool, within budget: TurnBudget) {
+  func deliver(to reactor: R, of key: Key, isForOthers: Bool, within budget: TurnBudget) -> Closing? {
     // Read before the mutex is locked. A reactor that stores no runtime makes it at the first use, and that may destroy the state of
     // another one which is gone: code of the program, which may use the collection.
     let runtime = reactor.runtime
@@ -364,8 +382,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
       case .end(let closing):
         // Its loop may end it, and then this thread is not needed any more.
         withShard(hash(of: key)) { shard, _ in shard.transitions[key]?.thread = 0 }
-        return end(reactor, of: key, by: closing)
-      case .make, .tellRemoval, .done: return
+        return closing
+      case .make, .tellRemoval, .done: return nil
       }
       toMailbox = true
     }

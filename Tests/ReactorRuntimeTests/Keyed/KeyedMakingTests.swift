@@ -49,4 +49,56 @@ import Testing
     #expect(Threads.yield { !result.elements.isEmpty })
     #expect(try #require(result.elements.first).get() > 0)
   }
+
+  /// The address of the top of the calling thread's stack, roughly.
+  @inline(never)
+  private static func stackAddress() -> Int {
+    var here: UInt8 = 0
+    return withUnsafeMutablePointer(to: &here) { Int(bitPattern: $0) }
+  }
+
+  /// While a thread makes the reactor of key 1, that key is removed and used so many times. `make` calls `onMake`.
+  private static func beginMaking(
+    _ count: Int, on placement: Placement, onMake: @escaping @Sendable () -> Void
+  ) -> HeldTransition {
+    let making = HeldTransition { hold in
+      KeyedReactors(make: { _ in
+        hold()
+        onMake()
+        return KeyedSession(on: placement)
+      })
+    } begin: { sessions in
+      sessions.send(.note(1), to: 1)
+    }
+    for _ in 0..<count {
+      making.sessions.remove(1)
+      making.sessions.send(.note(1), to: 1)
+    }
+    return making
+  }
+
+  @Test(arguments: [false, true])
+  func `reactors of a key that are made in sequence do not nest on the stack`(onEndedLoop: Bool) throws {
+    let loop = try Loop()
+    try Shutdown.close([loop], before: .now + .seconds(patience))
+    let addresses = Record<Int>()
+    let making = Self.beginMaking(100, on: onEndedLoop ? .loop(loop) : .caller) {
+      addresses.append(Self.stackAddress())
+    }
+    #expect(making.finish())
+    let (lowest, highest) = (addresses.elements.min() ?? 0, addresses.elements.max() ?? .max)
+    #expect(addresses.elements.count == 101 && highest - lowest < 16_384)
+  }
+
+  @Test func `a thread that has made many reactors of a key leaves the next ones to another thread`() {
+    let threads = Record<UInt64>()
+    let making = Self.beginMaking(300, on: .caller) { threads.append(CurrentCore.threadToken) }
+    #expect(making.finish())
+    #expect(Threads.yield { making.sessions.counters.waiting == 0 && threads.elements.count == 301 })
+    #expect(Set(threads.elements.prefix(256)).count == 1 && Set(threads.elements.dropFirst(256)).count == 1)
+    #expect(threads.elements[0] != threads.elements[300])
+    #expect(
+      making.sessions.counters.description
+        == "count 1, ending 0, made 301, passivated 0, removed 300, waiting 0")
+  }
 }
