@@ -141,9 +141,10 @@ extension KeyedReactors {
       let (first, now) = (hand.wrappingAdd(1, ordering: .relaxed).oldValue, tick)
       var sample = Shard.Sample()
       for step in shards.indices where !sample.isComplete {
-        shards[(first &+ step) & (shards.count - 1)].withLock {
+        let before = shards[(first &+ step) & (shards.count - 1)].withLock {
           $0.sample(&sample, besides: key, at: now)
         }
+        withExtendedLifetime(before) {}
       }
       guard let oldest = sample.oldest else { return }
       // It may be in use by now.
@@ -250,7 +251,8 @@ extension KeyedReactors {
       let state = reactor.runtime.copyLastState(of: reactor)
       onPassivate(key, state)
     }
-    return endTransition(of: key, wasEnding: true)
+    // The reference of the transition goes away under the mutex. It must not be the last one.
+    return withExtendedLifetime(reactor) { endTransition(of: key, wasEnding: true) }
   }
 
   /// Removes a key whose reactor has ended, or that had none, unless something waits for the next reactor.
@@ -267,6 +269,11 @@ extension KeyedReactors {
       case .make:
         if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
         return true
+      case .removed(let removed):
+        if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
+        endIfLast()
+        withExtendedLifetime(removed) {}
+        return false
       case .done, .deliverMore, .end:
         if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
         endIfLast()

@@ -383,7 +383,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
         // Its loop may end it, and then this thread is not needed any more.
         withShard(hash(of: key)) { shard, _ in shard.transitions[key]?.thread = 0 }
         return closing
-      case .make, .tellRemoval, .done: return nil
+      case .make, .tellRemoval, .removed, .done: return nil
       }
       toMailbox = true
     }

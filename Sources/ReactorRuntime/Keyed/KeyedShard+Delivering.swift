@@ -10,6 +10,8 @@ extension KeyedShard {
     case make
     case tellRemoval
     case end(Closing)
+    /// The key is gone. What the table had is destroyed outside of the mutex: its deinit may use the collection.
+    case removed(Key?)
     case done
   }
 
@@ -55,9 +57,8 @@ extension KeyedShard {
     _ key: Key, _ hash: UInt32, _ reactor: R, _ runtime: Runtime<R.Action, R.Mutation, R.State>,
     at now: UInt32, toMailbox: Bool
   ) -> (delivery: Delivery, next: Next) {
-    guard var transition = transitions.removeValue(forKey: key) else {
-      preconditionFailure("the key is not in transition")
-    }
+    // Not removed, and then added again by `key`: that may be another instance than that of the slot.
+    guard var transition = transitions[key] else { preconditionFailure("the key is not in transition") }
     transition.reactor = reactor
     let waiting = transition.waiting
     let count = waiting.firstIndex { $0.isRemoval } ?? waiting.count
@@ -88,6 +89,7 @@ extension KeyedShard {
         slots[index]?.reactor = reactor
         // To make it may have taken long.
         slots[index]?.lastUse = now
+        transitions[key] = nil
         forgetTransitionsIfNone()
         return (delivery, .done)
       }

@@ -58,8 +58,12 @@ extension KeyedShard {
   }
 
   /// Adds the next active keys to a sample, but not `excluded`. It looks at 64 slots at most.
+  ///
+  /// - Returns: The oldest key before, to be destroyed outside of the mutex. It is of another shard, which may have removed it meanwhile;
+  ///   then this may be the last reference to an object whose deinit uses the collection.
   @inlinable
-  mutating func sample(_ sample: inout Sample, besides excluded: Key, at now: UInt32) {
+  mutating func sample(_ sample: inout Sample, besides excluded: Key, at now: UInt32) -> Key? {
+    let before = sample.oldest?.key
     for _ in 0..<min(slots.count, 64) where !sample.isComplete {
       hand = next(hand)
       // A copy of the slot would refer to the reactor.
@@ -72,5 +76,6 @@ extension KeyedShard {
       let age = Self.age(of: lastUse, at: now)
       if sample.oldest.map({ $0.age < age }) ?? true { sample.oldest = (key, age) }
     }
+    return before
   }
 }

@@ -3,7 +3,8 @@ import ReactorCore
 /// A part of the keys of ``KeyedReactors``: a hash table with linear probing, at most three quarters full.
 ///
 /// A plain value, used under a mutex of its ``KeyedReactors``. Of the user's code, only `==` and `hash(into:)` of the key
-/// run here.
+/// run here. Whatever may run other code when it is destroyed, such as a key, an action or a reactor, is returned, and destroyed outside
+/// of the mutex.
 ///
 /// ```
 ///   no slot ── insert ──▶ in transition ── activate ──▶ active
@@ -110,6 +111,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
   @usableFromInline var slots: ContiguousArray<Slot?> = [nil]
   @usableFromInline var count = 0
+  /// Each key is the very instance of its slot, so only ``removeSlot(of:_:)`` can release the last reference to it.
   @usableFromInline var transitions: [Key: Transition] = [:]
   /// How all of them were closed; nil while they are open.
   @usableFromInline var closing: Closing?
@@ -175,14 +177,19 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     }
   }
 
-  /// Removes a key that is in transition.
+  /// Removes a key that is in transition, and for which nothing waits.
+  ///
+  /// - Returns: The key of the slot, to be destroyed outside of the mutex.
   @inlinable
-  mutating func removeSlot(of key: Key, _ hash: UInt32) {
+  mutating func removeSlot(of key: Key, _ hash: UInt32) -> Key? {
     transitions[key] = nil
     forgetTransitionsIfNone()
-    slots.emptyProbed(position(of: key, hash)) { Int($0.hash) }
+    let index = position(of: key, hash)
+    let removed = slots[index]?.key
+    slots.emptyProbed(index) { Int($0.hash) }
     count -= 1
     if slots.count > 4, count * 8 < slots.count { resize(to: slots.count / 2) }
+    return removed
   }
 
   // MARK: Transitions
@@ -319,8 +326,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       return .make
     }
     if waiting.isEmpty {
-      removeSlot(of: key, hash)
-      return .done
+      return .removed(removeSlot(of: key, hash))
     }
     // In transition until the senders were told. The calling thread runs the user's code for that, which may wait for the end of all
     // keys, and must find that it is needed for this one.

@@ -15,7 +15,7 @@ import Testing
     for _ in 0..<4000 {
       let key = generator.below(200)
       if expected.contains(key), generator.below(5) < 3 {
-        shard.removeSlot(of: key, hash(key))
+        _ = shard.removeSlot(of: key, hash(key))
         expected.remove(key)
       } else if !expected.contains(key), generator.below(5) < 3 {
         shard.insert(key, hash(key), at: 0, waiting: [.removal])
@@ -27,7 +27,7 @@ import Testing
     for key in 0..<200 {
       #expect((shard.slots[shard.position(of: key, hash(key))] != nil) == expected.contains(key))
     }
-    for key in expected { shard.removeSlot(of: key, hash(key)) }
+    for key in expected { _ = shard.removeSlot(of: key, hash(key)) }
     #expect(shard.count == 0 && shard.keys.isEmpty && shard.slots.count <= 8)
   }
 
@@ -81,5 +81,45 @@ import Testing
     let active = shard.use(1, 1, at: 0)
     #expect(active === reactor && shard.transitions.isEmpty)
     #expect(delivery.offered.isEmpty && delivery.refused.count == 1 && delivery.reason == .closed)
+  }
+
+  /// A key that counts its instances.
+  private struct TrackedKey: Hashable {
+    let number: Int
+    let payload: LifetimeTracked
+
+    static func == (first: TrackedKey, second: TrackedKey) -> Bool { first.number == second.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+
+  @Test func `a key that a sample or the table does not need any more outlives the mutex`() {
+    let lifetimes = Lifetimes()
+    func makeShard(_ number: Int, lastUse: UInt32) -> KeyedShard<TrackedKey, KeyedSession> {
+      var shard = KeyedShard<TrackedKey, KeyedSession>()
+      let (key, reactor) = (TrackedKey(number: number, payload: lifetimes.track()), KeyedSession())
+      shard.insert(key, 0, at: 0, waiting: [])
+      _ = shard.deliverOrActivate(key, 0, reactor, reactor.runtime, at: lastUse, toMailbox: true)
+      return shard
+    }
+    let others = Lifetimes()
+    func other(_ number: Int) -> TrackedKey { TrackedKey(number: number, payload: others.track()) }
+
+    var (first, second) = (makeShard(1, lastUse: 2), makeShard(2, lastUse: 1))
+    var sample = KeyedShard<TrackedKey, KeyedSession>.Sample()
+    #expect(first.sample(&sample, besides: other(0), at: 3) == nil)
+    first.beginEnding(at: first.position(of: other(1), 0))
+    #expect(first.removeSlot(of: other(1), 0)?.payload.value == 0)
+    #expect(first.count == 0 && lifetimes.alive == 2)
+    var before = second.sample(&sample, besides: other(0), at: 3)
+    #expect(sample.oldest?.key == other(2) && before == other(1))
+    #expect(lifetimes.alive == 2)
+    before = nil
+    #expect(before == nil && lifetimes.alive == 1)
+    second.beginEnding(at: second.position(of: other(2), 0))
+    sample.oldest = nil
+    var removed = second.removeSlot(of: other(2), 0)
+    #expect(second.count == 0 && lifetimes.alive == 1)
+    removed = nil
+    #expect(removed == nil && lifetimes.alive == 0)
   }
 }

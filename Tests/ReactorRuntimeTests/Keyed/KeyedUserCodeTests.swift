@@ -79,4 +79,29 @@ import Testing
     #expect(endings.total > 0)
     held.withLock { $0 = nil }
   }
+
+  private final class Name: Hashable, Sendable {
+    private let number: Int
+    private let ending: Ending
+
+    init(_ number: Int, onEnd: @escaping @Sendable () -> Void = {}) {
+      (self.number, ending) = (number, Ending(onEnd))
+    }
+
+    static func == (first: Name, second: Name) -> Bool { first.number == second.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+
+  @Test func `a key that goes away with its reactor may use the collection`() throws {
+    let (held, counts) = (SystemMutex<KeyedReactors<Name, KeyedSession>?>(nil), Record<Int?>())
+    let sessions = KeyedReactors<Name, KeyedSession>(make: { _ in KeyedSession() })
+    held.withLock { $0 = sessions }
+    let isDone = Threads.start {
+      sessions.send(.note(1), to: Name(1) { counts.append(held.withLock { $0 }?.count) })
+      sessions.passivate(Name(1))
+    }
+    try #require(isDone.wait(seconds: 60))
+    #expect(counts.elements == [0])
+    held.withLock { $0 = nil }
+  }
 }
