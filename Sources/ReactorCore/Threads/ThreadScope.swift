@@ -32,7 +32,7 @@ public enum ThreadScope {
   @inline(__always)
   public static var hasNothingToLeave: Bool { isEmpty && !EmissionQueue.isOpen }
 
-  /// The same, and ``TurnMark/isOutside``. One branch.
+  /// Whether the calling thread ``hasNothingToLeave``, and ``TurnMark/isOutside``. One branch.
   @inlinable
   @inline(__always)
   public static var isOutsideOfAll: Bool { rr_thread_is_outside() }

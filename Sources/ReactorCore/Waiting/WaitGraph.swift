@@ -205,14 +205,14 @@ public enum WaitGraph {
     init(_ find: @escaping @Sendable () -> [ObjectIdentifier]) { self.find = find }
   }
 
-  private static let queueFinder = AtomicReference<QueueFinder>()
+  private static let queueFinder = SystemMutex<QueueFinder?>(nil)
 
   /// Sets what finds the queues that the calling thread is inside of, of those that run rounds of loops. The first call counts.
   package static func findQueues(by find: @escaping @Sendable () -> [ObjectIdentifier]) {
-    if !queueFinder.isSet { _ = queueFinder.setIfNil(QueueFinder(find)) }
+    queueFinder.withLock { finder in if finder == nil { finder = QueueFinder(find) } }
   }
 
-  private static var queuesHere: [ObjectIdentifier] { queueFinder.use { $0.find() } ?? [] }
+  private static var queuesHere: [ObjectIdentifier] { queueFinder.withLock { $0 }?.find() ?? [] }
 
   /// Notes that a thread is about to sleep.
   ///

@@ -342,7 +342,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     }
   }
 
-  /// How many reactors of a key a thread makes in sequence, all but the first for others.
+  /// How many reactors of a key a thread makes in sequence. Only the first may be for its own request.
   @usableFromInline static var mostInSequence: Int { 256 }
 
   /// Delivers what waits for a reactor, without waiting for room. Until then its key is in transition.

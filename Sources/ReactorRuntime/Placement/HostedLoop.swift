@@ -76,10 +76,12 @@ public final class HostedLoop: Sendable {
   ///     over; and at the end of rounds that leave something. It must not block. A call that the foreign loop drops is not repeated.
   ///     If the foreign loop runs all closures that are there before it gets to its other work, also those that come meanwhile, let
   ///     it call ``run(rounds:)`` after a short delay.
-  ///   - isHost: Returns whether the calling thread runs the foreign loop's closures at this moment. It is called on the thread
-  ///     that makes the loop, and on any thread that waits. Needed if the foreign loop has more than one thread, or its thread also
-  ///     runs other code, as with a queue of Dispatch. Otherwise a thread that ran rounds counts as the host from then on: while
-  ///     it waits for room it runs rounds, also outside of the queue and beside the queue's other closures.
+  ///   - isHost: Returns whether the calling thread runs one of the foreign loop's closures at this moment; the foreign loop must run
+  ///     one at a time. It is called on any thread that waits, also inside of turns and reads, so it must neither wait nor use
+  ///     reactors. Needed if the foreign loop has more than one thread, or its thread also runs other code, as with a queue of
+  ///     Dispatch. Otherwise a thread that ran rounds counts as the host from then on: while it waits for room it runs rounds, also
+  ///     outside of the queue and beside the queue's other closures. A thread for which it returns false waits for this loop like any
+  ///     other: for ever, if it keeps the foreign loop from running, as a block that a closure runs by `sync` on another queue.
   /// - Throws: `CoreError.outOfMemory`.
   public convenience init(
     name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20,

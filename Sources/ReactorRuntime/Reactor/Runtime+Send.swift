@@ -336,7 +336,7 @@ extension Runtime {
     if mailbox.turnEnds.isObserved {
       let outer = TurnMark.enter(mailbox.turnEnds)
       state.publish()
-      notifyTurnObserver()
+      leaveScopes { notifyTurnObserver() }
       TurnMark.leave(outer)
     }
     if R.isDurable, holdTurnEndsOrGiveUpOwnership() { return }

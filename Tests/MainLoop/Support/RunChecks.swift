@@ -136,8 +136,8 @@ public struct RunChecks {
       }
       shortage.free()
     }
-    expectEnding(.stopped)
     shortage.end()
+    expectEnding(.stopped)
   }
 
   private func stoppedByAnotherThread() {

@@ -80,7 +80,6 @@ extension SQLiteStore {
     do throws(JournalError) {
       rows = try readLastBatches(at: log.base + 1, &bytes)
     } catch {
-      guard access == .readOnly else { throw error }
       // The batches before the one that cannot be read may be good. The second attempt reports the position.
       let first = try walkToEnd()
       _ = try readLastBatches(at: first, &bytes)

@@ -53,6 +53,8 @@ final class MainLoopRunner: Sendable {
   /// Whether one of the two forms of `run` is in progress. It refuses a second one, since one thread at a time may catch
   /// signals. Acquires and releases: the next one finds what this one has restored.
   let isInUse = Atomic(false)
+  /// Whether a block of the main queue has run no rounds: see ``isNested``. Relaxed: the main queue.
+  private let isLeftOut = Atomic(false)
   /// Watches the poller for timers and descriptors, unless ``run(handling:)-66hfa`` is in progress.
   private let source = SystemMutex<DispatchSourceBox?>(nil)
 
@@ -91,8 +93,13 @@ final class MainLoopRunner: Sendable {
   }
 
   /// Whether the main queue is run from inside of a round: by a body that runs a run loop, as Foundation's `Process` does while it
-  /// waits. That round goes on afterwards, with whatever has come, since it does not lower the signal before.
-  private var isNested: Bool { loop.isCurrent }
+  /// waits. What has come is left to what runs that round: ``runRounds(upTo:)`` does not lower the signal before, and ``tryRunRound()``
+  /// enqueues another block.
+  private var isNested: Bool {
+    if !loop.isCurrent { return false }
+    isLeftOut.store(true, ordering: .relaxed)
+    return true
+  }
 
   /// Runs rounds until nothing is left; returns false if the limit came first. On the main queue.
   func runRounds(upTo limit: Int) -> Bool {
@@ -116,7 +123,9 @@ final class MainLoopRunner: Sendable {
   /// Runs a round if the calling thread is on the main queue, and not inside of a round; returns how many actions, jobs and
   /// timers it ran, or nil. A sender there that waits for room in a mailbox of this loop would otherwise wait for itself.
   private func tryRunRound() -> Int? {
-    loop.isCurrent || !MainScheduler.isCurrent ? nil : stepper.step(besideHost: true)
+    if loop.isCurrent || !MainScheduler.isCurrent { return nil }
+    defer { if isLeftOut.exchange(false, ordering: .relaxed) { signal.enqueueBlock() } }
+    return stepper.step(besideHost: true)
   }
 }
 
