@@ -25,8 +25,10 @@ import Testing
     return (run.path, run.confirmed)
   }
 
-  static func read(_ path: String) throws(JournalError) -> StoreContents {
-    let store = SQLiteStore(path: path, access: .readOnly)
+  static func read(
+    _ path: String, access: SQLiteStore.Access = .readOnly
+  ) throws(JournalError) -> StoreContents {
+    let store = SQLiteStore(path: path, access: access)
     let end = try store.open()
     let contents = try StoreContents(of: store, end: end)
     store.close()
@@ -75,6 +77,7 @@ import Testing
     try Self.execute(sql, on: path)
     if let error {
       #expect(throws: error) { try Self.read(path) }
+      #expect(throws: error) { try Self.read(path, access: .readWrite) }
     } else {
       var rest = contents
       rest.snapshots[0]!.removeFirst()

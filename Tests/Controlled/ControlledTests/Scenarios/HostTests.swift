@@ -1,4 +1,6 @@
 import ReactorCore
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import ReactorRuntime
