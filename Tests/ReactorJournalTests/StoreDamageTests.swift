@@ -54,6 +54,7 @@ import Testing
       ("UPDATE batches SET count=4 WHERE first=1", .badChecksum(position: 1)),
       ("UPDATE batches SET count=-3 WHERE first=1", .gap(position: 1)),
       ("UPDATE batches SET count=2 WHERE first=7", .badChecksum(position: 7)),
+      ("UPDATE batches SET count=-3 WHERE first=4", .badChecksum(position: 4)),
       ("UPDATE batches SET epoch=0 WHERE first=4", .badChecksum(position: 4)),
       ("UPDATE batches SET epoch=0 WHERE first=7", .badChecksum(position: 7)),
       ("UPDATE batches SET checksum=checksum+1 WHERE first=1", .badChecksum(position: 1)),
