@@ -44,10 +44,20 @@ final class LoopMount {
 
   deinit { unmount() }
 
+  /// Tries it again for a while if the file system is in use, such as by a process that another test is starting, which has copies of
+  /// the descriptors until it runs its own program.
   func unmount() {
     guard isMounted else { return }
     isMounted = false
-    try? Self.run("/bin/umount", folder)
+    for attempt in 1...500 {
+      do {
+        try Self.run("/bin/umount", folder)
+        break
+      } catch {
+        if attempt == 500 { Issue.record("\(folder) is still mounted: \(error)") }
+        usleep(10_000)
+      }
+    }
     rmdir(folder)
   }
 

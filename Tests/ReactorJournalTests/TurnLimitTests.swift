@@ -56,7 +56,7 @@ import Testing
     await #expect(throws: DurabilityError.notWritten(error)) {
       try await shop.sendDurably { .from(mutations) }
     }
-    #expect(shop.isClosed)
+    #expect(await eventually { shop.isClosed })
     try journal.end()
     #expect(store.batches.map(\.count) == [10])
   }
