@@ -79,6 +79,36 @@ import Testing
     #expect(stage.finish())
   }
 
+  @Test
+  func `what a transform of the states no longer observes is released while the mailbox is full`() {
+    let (isInside, mayGoOn, lifetimes) = (Gate(), Gate(), Lifetimes())
+    let stop = PublishSubject<Void>()
+    let reactor = Streamed(
+      capacity: 2,
+      mutate: { _, action in
+        if action == 1 {
+          isInside.open()
+          #expect(mayGoOn.wait())
+        }
+        return .empty()
+      },
+      state: { states in
+        let tracked = lifetimes.track()
+        let observed = states.map { state in withExtendedLifetime(tracked) { state } }.take(until: stop)
+        return .merge(observed, .never())
+      })
+    reactor.send(0)
+    #expect(lifetimes.alive == 1)
+    let isDone = Threads.start { reactor.send(1) }
+    #expect(isInside.wait())
+    while (try? reactor.trySend(2)) != nil {}
+    stop.onNext(())
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(Threads.yield(seconds: Self.soon) { lifetimes.alive == 0 })
+    withExtendedLifetime(reactor) {}
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `an observer that is disposed of in the last turn of a discarded reactor is released`(
     _ placement: PlacementUnderTest

@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Tests of observers that a reactor has no room to add.
+/// Tests of observers that a reactor has no room to add, or that come after its states have ended.
 @Suite struct RefusedObserverTests {
   @Test
   func `an observer that subscribes in a turn of another reactor gets an error if there is no room`() throws {
@@ -29,5 +29,28 @@ import Testing
     #expect(refused.elements == [.reentrantOverflow])
     #expect(seen.elements == [])
     #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func `an observer that comes after a transform has ended completes though the owner is in a turn`() {
+    let (isInside, mayGoOn, isCompleted) = (Gate(), Gate(), Gate())
+    let stop = PublishSubject<Void>()
+    let reactor = Streamed(
+      mutate: { _, action in
+        if action == 1 {
+          isInside.open()
+          #expect(mayGoOn.wait())
+        }
+        return .empty()
+      }, mutation: { $0.take(until: stop) })
+    reactor.send(0)
+    let isDone = Threads.start { reactor.send(1) }
+    #expect(isInside.wait())
+    stop.onNext(())
+    let bag = DisposeBag()
+    reactor.state.subscribe(onCompleted: { isCompleted.open() }).disposed(by: bag)
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(isCompleted.wait(seconds: 20))
   }
 }

@@ -189,6 +189,22 @@ import Testing
   }
 
   @Test
+  func `an action is no longer observed when the answer that has waited is reduced`() throws {
+    let answers = PublishSubject<Int>()
+    var observed: Streamed?
+    let states = states(
+      of: { answers.take(1).take(until: $0.action.filter { $0 == 2 }) },
+      whileBusy: { reactor in
+        #expect(reactor.runtime.extraStages.contains(.observedAction))
+        observed = reactor
+        answers.onNext(100)
+      })
+    #expect(states == [5, 100])
+    let reactor = try #require(observed)
+    #expect(!reactor.runtime.extraStages.contains(.observedAction))
+  }
+
+  @Test
   func `an action supersedes what another signal has ended before`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in

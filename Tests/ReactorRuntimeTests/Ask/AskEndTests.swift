@@ -1,3 +1,4 @@
+import ReactorCore
 import ReactorRuntime
 import ReactorTesting
 import TestSupport
@@ -133,6 +134,29 @@ import Testing
     }
     #expect(log.elements == ["not yet", "left"])
     #expect(desk.waitUntilEnded(before: .now + Self.soon))
+  }
+
+  @Test func `a task whose reply is dropped after the loop was shut down finds the reactor closed`()
+    async throws
+  {
+    let (loop, kept) = (try Loop(), SystemMutex<Reply<Int>?>(nil))
+    let reactor = Scripted(on: .loop(loop))
+    let isClosed = Task {
+      do throws(AskError) {
+        _ = try await reactor.ask { reply in
+          Scripted.Action(mutate: { kept.withLock { $0 = reply } })
+        }
+        return false
+      } catch {
+        if case .closed = error { return true }
+        return false
+      }
+    }
+    #expect(await eventually { kept.withLock { $0 != nil } })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    // The last reference, since the action is gone.
+    _ = kept.withLock { $0.take() }
+    #expect(await isClosed.value)
   }
 
   private static func name(of result: Result<Int, AskError>) -> String {

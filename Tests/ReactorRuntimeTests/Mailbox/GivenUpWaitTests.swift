@@ -67,6 +67,29 @@ import Testing
   }
 
   @Test
+  func `a task that is cancelled after it was resumed leaves its room to the next one`() async throws {
+    let stops = Stops(at: [0], capacity: 1)
+    let ownerIsDone = try stops.fill()
+    let loop = try Loop()
+    let sender = LoopSender(on: loop)
+    let first = Task { try await sender.send(10, to: stops.reactor) }
+    #expect(await eventually { stops.waiting == 1 })
+    let second = Task { try await stops.reactor.sendSuspending(20) }
+    #expect(await eventually { stops.waiting == 2 })
+    // While the loop is busy, the first one is resumed and cannot run.
+    let mayRun = try loop.hold()
+    stops.goOn(from: 0)
+    #expect(ownerIsDone.wait())
+    #expect(stops.waiting == 1)
+    first.cancel()
+    mayRun.open()
+    await #expect(throws: SendError.cancelled) { try await first.value }
+    #expect(await eventually(seconds: 20) { stops.reactor.currentState == [0, 1, 20] })
+    second.cancel()
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
   func `threads that give up waiting for the end are forgotten`() throws {
     let stops = Stops(at: [0], capacity: 2)
     let ownerIsDone = try stops.fill()

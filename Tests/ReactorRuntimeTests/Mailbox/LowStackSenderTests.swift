@@ -70,4 +70,11 @@ import Testing
     #expect(reactor.currentState == [0, 1, 2, 3])
     #expect(Self.threadsMade(for: reactor) == 3)
   }
+
+  @Test
+  func `a sender with a low stack can send the first action of all`() {
+    let reactor = Script(on: .caller)
+    #expect(Threads.start { Self.onLowStack { reactor.send(1) } }.wait())
+    #expect(Threads.yield(seconds: 20) { reactor.currentState == [1] })
+  }
 }

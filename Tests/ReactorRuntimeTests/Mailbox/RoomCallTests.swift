@@ -1,3 +1,4 @@
+import ReactorCore
 import ReactorRuntime
 import TestSupport
 import Testing
@@ -63,5 +64,61 @@ import Testing
     #expect(ownerIsDone.wait())
     #expect(log.elements == [])
     #expect(Threads.yield { stops.reactor.currentState == Array(0...8) + [100] })
+  }
+
+  @Test
+  func `a closure that is withdrawn in the turn that makes its room leaves that to the next one`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (calls, log) = (Record<any Disposable>(), Record<Int>())
+    let reactor = Script(
+      on: .caller, capacity: 1,
+      mutate: { reactor, action in
+        switch action {
+        case 0:
+          isInside.open()
+          _ = mayGoOn.wait()
+        // Behind this one there is room, and the closure is to be called after the turn.
+        case 1: reactor.send(2)
+        case 2: calls.elements[0].dispose()
+        default: break
+        }
+        return .just(action)
+      })
+    // Starts the reactor, since the action that starts it would take a slot.
+    _ = reactor.state
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    while (try? reactor.trySend(1)) != nil {}
+    for number in 0..<2 { calls.append(reactor.whenRoom { log.append(number) }) }
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(reactor.currentState == [0, 1, 2])
+    #expect(Threads.yield(seconds: 20) { log.elements == [1] })
+  }
+
+  @Test
+  func `a closure that waits for a reactor that goes away in its own turn is released`() {
+    let (box, lifetimes) = (Shared(SystemMutex<Script?>(nil)), Lifetimes())
+    func makeReactor() -> ActionSubject<Int> {
+      let reactor = Script(
+        on: .caller, capacity: 1,
+        mutate: { _, action in
+          if action != 0 { return .empty() }
+          let isWaiting = Threads.start {
+            guard let reactor = box.value.withLock({ $0 }) else { return }
+            while (try? reactor.trySend(1)) != nil {}
+            let tracked = lifetimes.track()
+            reactor.whenRoom { withExtendedLifetime(tracked) {} }
+          }
+          #expect(isWaiting.wait())
+          _ = box.value.withLock { $0.take() }
+          return .empty()
+        })
+      box.value.withLock { $0 = reactor }
+      return reactor.action
+    }
+    makeReactor().onNext(0)
+    #expect(lifetimes.total == 1)
+    #expect(Threads.yield(seconds: 20) { lifetimes.alive == 0 })
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ReactorCore
 import ReactorRuntime
 import ReactorTesting
@@ -158,6 +159,39 @@ import Testing
     #expect(done.wait())
     #expect(ended.wait())
     #expect(record.elements == Array(0..<5000))
+  }
+
+  /// One after the other: room that one of them makes would wake the other, too.
+  @Test(.serialized, arguments: [false, true])
+  func `a source that blocks goes on once the scheduler is to deliver later, or never`(disposes: Bool) {
+    let (subject, scheduler, emitted) = (
+      PublishSubject<Int>(), ReleasingScheduler { _ in }, Shared(Atomic(0))
+    )
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let subscription = subject.observe(on: scheduler).subscribe(onNext: { number in
+      if number > 0 { return }
+      isInside.open()
+      _ = mayGoOn.wait()
+    })
+    subject.onNext(0)
+    let isDelivered = Threads.start { scheduler.actions.elements[0]() }
+    #expect(isInside.wait())
+    let isDone = Threads.start {
+      for number in 1...1030 {
+        subject.onNext(number)
+        emitted.value.store(number, ordering: .sequentiallyConsistent)
+      }
+    }
+    #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
+    // Usually it sleeps then, in the send of the 1025th.
+    usleep(20_000)
+    #expect(!isDone.isOpen)
+    // The next action of the scheduler never runs.
+    if disposes { subscription.dispose() } else { mayGoOn.open() }
+    #expect(isDone.wait(seconds: 20))
+    mayGoOn.open()
+    #expect(isDelivered.wait())
+    subscription.dispose()
   }
 
   /// A source that emits on a thread of its own, and waits for the end of that when it is disposed of.

@@ -140,6 +140,21 @@ import Testing
     #expect(record.elements == [1, 3, 4])
   }
 
+  @Test func `throttle counts its pause from the moment when the observer has taken the element`() {
+    let (subject, stubborn, record) = (PublishSubject<Int>(), StubbornScheduler(), Record<Int>())
+    let subscription = subject.throttle(.seconds(50), latest: false, scheduler: stubborn)
+      .subscribe(onNext: { number in
+        record.append(number)
+        if number == 1 { stubborn.time.append(.seconds(40)) }
+      })
+    for (time, number) in [(0, 1), (60, 2), (95, 3)] {
+      if time > 0 { stubborn.time.append(.seconds(time)) }
+      subject.onNext(number)
+    }
+    #expect(record.elements == [1, 3])
+    subscription.dispose()
+  }
+
   // MARK: timeout
 
   @Test func `timeout ignores the source after the other stream has been subscribed to`() {
