@@ -1,6 +1,7 @@
 import Glibc
 import ReactorCore
 import ReactorRuntime
+import ReactorTesting
 import TestSupport
 import Testing
 
@@ -315,6 +316,55 @@ import Testing
     } throws: { error in
       if case AskError.closed = error { true } else { false }
     }
+  }
+
+  @Test func `a thread that has made a reactor which ends on its loop can wait for the end`() throws {
+    let (loop, shared) = (try SteppedLoop(), Shared(Late<KeyedReactors<Int, KeyedSession>>()))
+    let sessions = store.makeSessions(
+      on: loop.placement, beforeMaking: { key in shared.value.get().remove(key) })
+    shared.value.set(sessions)
+    sessions.send(.note(1), to: 1)
+    sessions.close()
+    // It waits until the deadline: this thread is in no turn.
+    let unfinished = sessions.finishClosing(before: .now + .milliseconds(1))
+    #expect(unfinished.count == 1 && unfinished.first?.occupation != .closesItself)
+    #expect(loop.run())
+    #expect(sessions.finishClosing(before: .now + .seconds(patience)) == [])
+    shared.value.set(nil)
+    loop.shutdown()
+  }
+
+  @Test func `a collection that discards overrules the removal of a key that drains`() throws {
+    let loop = try SteppedLoop()
+    let sessions = store.makeSessions(on: loop.placement)
+    for note in 1...3 { sessions.send(.note(note), to: 1) }
+    #expect(sessions.remove(1))
+    sessions.close(.discard)
+    #expect(loop.run())
+    #expect(store.failures.elements == [.closed, .closed, .closed])
+    #expect(sessions.finishClosing(before: .now + .seconds(patience)) == [])
+    loop.shutdown()
+  }
+
+  @Test func `all reactors of a closed collection refuse, though the state of one is still being kept`()
+    throws
+  {
+    let (isKeeping, mayKeep) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    for key in 0..<8 { sessions.send(.note(1), to: key) }
+    let held = (0..<8).compactMap { sessions[$0] }
+    sessions.close()
+    #expect(isKeeping.wait())
+    #expect(held.count == 8)
+    for session in held {
+      #expect(throws: SendError.closed) { try session.trySend(.note(2)) }
+    }
+    mayKeep.open()
+    try Shutdown.close([sessions], before: .now + .seconds(patience))
+    #expect((0..<8).allSatisfy { store.load($0) == [1] })
   }
 }
 

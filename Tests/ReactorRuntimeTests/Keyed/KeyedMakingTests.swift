@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Tests of a request that makes the reactor of its key.
+/// Tests of making the reactor of a key: by a request, and after the one before has ended.
 @Suite struct KeyedMakingTests {
   @Test func `a request that makes its reactor processes what others have sent only until its deadline`() {
     let store = SessionStore()
@@ -100,5 +100,48 @@ import Testing
     #expect(
       making.sessions.counters.description
         == "count 1, ending 0, made 301, passivated 0, removed 300, waiting 0")
+  }
+
+  @Test
+  func `a request that replaces a closed reactor processes what others have sent only until its deadline`()
+    throws
+  {
+    let store = SessionStore()
+    let (deadlines, maker, threads) = (
+      Record<ContinuousClock.Instant>(), Record<UInt64>(), Record<UInt64>()
+    )
+    let keeping = HeldTransition { hold in
+      store.makeSessions(beforeKeeping: { _ in hold() })
+    } begin: { sessions in
+      sessions.send(.close, to: 1)
+      maker.append(CurrentCore.threadToken)
+      let deadline = ContinuousClock.now + .milliseconds(300)
+      deadlines.append(deadline)
+      sessions.ask(1, { .count($0) }, before: deadline, completion: { _ in })
+    }
+    for _ in 0..<2 { keeping.sessions.send(.run { threads.append(CurrentCore.threadToken) }, to: 1) }
+    let deadline = try #require(deadlines.elements.first)
+    #expect(Threads.yield { ContinuousClock.now > deadline })
+    #expect(keeping.finish())
+    #expect(Threads.yield { threads.elements.count == 2 })
+    // A new thread continues.
+    #expect(threads.elements[1] != maker.elements[0])
+  }
+
+  @Test func `a reactor that is made again when the state of the one before is kept counts as there`() {
+    let (store, shared) = (SessionStore(), Shared(Late<KeyedReactors<Int, KeyedSession>>()))
+    let sessions = store.makeSessions(
+      upTo: 2,
+      beforeKeeping: { [store] _ in
+        if store.keptKeys.elements.isEmpty { shared.value.get().send(.note(2), to: 1) }
+      })
+    shared.value.set(sessions)
+    sessions.send(.note(1), to: 1)
+    #expect(sessions.passivate(1))
+    #expect(sessions.currentState(of: 1) == [1, 2])
+    // If it counted as one that is about to end, there would be one too many.
+    for key in 10..<20 { sessions.send(.note(key), to: key) }
+    #expect(sessions.count == 2)
+    shared.value.set(nil)
   }
 }
