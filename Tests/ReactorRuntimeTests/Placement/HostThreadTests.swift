@@ -36,6 +36,22 @@ import Testing
     #expect(log.elements == Array(0..<20))
   }
 
+  @Test func `a thread that was the host does not run rounds of a loop that has another host`() {
+    let (log, counts) = (Record<Int>(), Record<Int>())
+    let isDone = Threads.start {
+      guard let hosted = try? HostedLoop(onWake: { _ in }) else { return }
+      hosted.run()
+      let isTaken = Threads.start { hosted.run() }
+      guard isTaken.wait(), (try? hosted.loop.execute { log.append(1) }) != nil else { return }
+      _ = HostThread.runRounds()
+      counts.append(log.elements.count)
+      hosted.run()
+      counts.append(log.elements.count)
+    }
+    #expect(isDone.wait())
+    #expect(counts.elements == [0, 1])
+  }
+
   @Test func `a signal for the rounds counts beyond 32 bits`() throws {
     let signal = RoundsSignal(raises: .max - 1)
     let stepper = try LoopStepper(turnLimit: 1)

@@ -117,6 +117,19 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
+  @Test
+  func `a piece of a task that comes while a loop is closing runs on the loop`() async throws {
+    let (loop, tokens) = (try Loop(), Record<UInt64>())
+    try loop.execute { tokens.append(CurrentCore.threadToken) }
+    let mayGoOn = try loop.hold()
+    loop.beginClosing()
+    let task = Task(executorPreference: loop) { CurrentCore.threadToken }
+    mayGoOn.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
+    let token = await task.value
+    #expect(tokens.elements == [token])
+  }
+
   /// A task cannot be refused, so it must go on elsewhere.
   @Test
   func `an actor goes on after its loop has ended`() async throws {

@@ -139,6 +139,19 @@ import Testing
   }
 
   @Test
+  func `timers that end with their loop take no room from the jobs that it still submits`() throws {
+    let loop = try Loop(jobCapacity: 8)
+    let ran = Record<Int>()
+    let mayGoOn = try loop.hold()
+    for _ in 0..<6 { try loop.schedule(after: .seconds(3600)) {} }
+    try loop.execute { for job in 0..<5 { try? loop.execute { ran.append(job) } } }
+    loop.beginClosing()
+    mayGoOn.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(ran.elements == Array(0..<5))
+  }
+
+  @Test
   func `what a job captures is released right after it has run`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()

@@ -142,6 +142,22 @@ import Testing
   }
 
   @Test
+  func `a timer that is taken in after the loop was found closed is removed`() {
+    var (tasks, contents) = (LoopTasks(), InboxContents())
+    let (monitor, cancelled, lifetimes) = (LoopMonitor(), CancelledTimers(), Lifetimes())
+    tasks.removeTimersNotDue(monitor, cancelled)
+    contents.timers = [
+      LoopTimer(at: MonotonicTime.after(.seconds(3600)), countedBy: cancelled) {
+        [tracked = lifetimes.track()] in _ = tracked.value
+      }
+    ]
+    tasks.accept(contents, monitor, cancelled)
+    #expect(tasks.count == 0)
+    #expect(cancelled.wasCount == 0)
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test
   func `a timer that a thread beside the host takes in is not forgotten`() throws {
     let signals = Record<Void>()
     let stepper = LoopStepper(

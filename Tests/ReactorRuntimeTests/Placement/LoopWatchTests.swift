@@ -1,9 +1,10 @@
 import Glibc
 import ReactorCore
-import ReactorRuntime
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// The descriptors that a loop watches.
 @Suite struct LoopWatchTests {
@@ -382,6 +383,25 @@ import Testing
     }
     sockets.write([1])
     #expect(await eventually { isCalled.isOpen })
+  }
+
+  @Test func `what is ready of a descriptor that was closed is not for the next one with the same number`()
+    throws
+  {
+    let watches = try LoopWatches(hasThread: true)
+    let (first, second, calls) = (SocketPair(), SocketPair(), Record<Int>())
+    let number = dup(first.near)
+    let watch = try watches.add(number, .readable) { _, _ in calls.append(1) }
+    first.write([1])
+    watches.sleep(until: MonotonicTime.after(.seconds(patience)))
+    // Found, and not delivered yet.
+    watch.dispose()
+    #expect(dup2(second.near, number) == number)
+    let next = try watches.add(number, .readable) { _, _ in calls.append(2) }
+    _ = watches.run(LoopMonitor())
+    #expect(calls.elements == [])
+    next.dispose()
+    close(number)
   }
 }
 

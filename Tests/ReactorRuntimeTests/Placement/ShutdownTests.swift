@@ -215,4 +215,16 @@ import Testing
     }
     #expect(.now - begin < .seconds(patience / 2))
   }
+
+  @Test func `a shutdown that a part begins itself closes what is behind that part`() throws {
+    let (loop, sessions) = (try Loop(), SessionStore().makeSessions())
+    sessions.send(
+      .run { [unowned sessions] in
+        #expect(throws: ShutdownError.self) {
+          try Shutdown.close([sessions, loop], before: .now + .seconds(patience))
+        }
+        #expect(throws: LoopError.closed) { try loop.execute {} }
+      }, to: 1)
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
 }
