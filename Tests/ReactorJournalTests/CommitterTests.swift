@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorJournal
 
-/// How the committer learns of its work.
+/// How the committer learns of its work, and in which order it does it.
 @Suite struct CommitterTests {
   @Test func `The committer is woken only if it sleeps`() async throws {
     let store = InMemoryStore()
@@ -46,5 +46,19 @@ import Testing
     let begin = ContinuousClock.now
     #expect(journal.finishClosing(before: begin + .seconds(30)).isEmpty)
     #expect(ContinuousClock.now - begin < .seconds(6))
+  }
+
+  @Test func `An effect finds the position of its record durable`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.snapshotRecords = nil
+    let journal = try Journal(store: InMemoryStore(), configuration: configuration)
+    let (ledger, found) = (Ledger(journal, visibility: .latest), Record<UInt64>())
+    for _ in 0..<3 {
+      ledger.send(.notify(account: 1, amount: 1) { found.append(ledger.durablePosition) })
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    try journal.end()
+    #expect(found.elements.count == 3)
+    #expect(zip(found.elements, [1, 3, 5]).allSatisfy { $0 >= $1 })
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ReactorJournal
 
-/// What storing states and removing records says and does while the disk is full or slow.
+/// Storing states and removing records: which state is stored, and what they say and do while the disk is full or slow.
 @Suite struct CompactingTests {
   private let store = InMemoryStore()
 
@@ -214,6 +214,45 @@ import Testing
     let ledger = Ledger(next)
     try ledger.recover()
     #expect(ledger.currentState.total == Int64(total))
+    try next.end()
+  }
+
+  @Test func `A state is not stored at the position of records that it does not contain yet`() async throws {
+    let holds = Shared(Atomic(false))
+    let (isCommitting, mayGoOn, isInEffect, mayEnd) = (Gate(), Gate(), Gate(), Gate())
+    let intercepted = InterceptedStore(
+      store,
+      afterCommitting: { _ in
+        if !holds.value.exchange(false, ordering: .relaxed) { return }
+        isCommitting.open()
+        _ = mayGoOn.wait()
+      })
+    var configuration = JournalConfiguration()
+    configuration.snapshotRecords = nil
+    let journal = try Journal(store: intercepted, configuration: configuration)
+    // Nothing follows its durable state, so the committer runs its effects itself.
+    let first = Ledger(journal, entry: "first", visibility: .latest)
+    let (second, third) = (Ledger(journal, entry: "second"), Ledger(journal, entry: "third"))
+    try await first.sendDurably(.deposit(account: 1, amount: 1))
+    try await second.sendDurably(.deposit(account: 1, amount: 5))
+    holds.value.store(true, ordering: .relaxed)
+    third.send(.deposit(account: 1, amount: 1))
+    #expect(isCommitting.wait())
+    // Both are in the next commit, and the records of the second one are not applied before the effect has ended.
+    first.send(
+      .notify(account: 1, amount: 1) {
+        isInEffect.open()
+        _ = mayEnd.wait()
+      })
+    second.send(.deposit(account: 1, amount: 7))
+    mayGoOn.open()
+    #expect(isInEffect.wait())
+    second.member.bound?.requestSnapshot()
+    #expect(await eventually { journal.work.withLock { !$0.extras.snapshots.isEmpty } })
+    mayEnd.open()
+    try journal.end()
+    let next = try Journal(store: store)
+    #expect(Ledger(next, entry: "second").currentState.total == 12)
     try next.end()
   }
 }

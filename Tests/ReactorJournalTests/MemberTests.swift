@@ -103,4 +103,16 @@ import Testing
     #expect(journal.finishClosing(before: .now + .seconds(30)) == [])
     #expect(store.batches.count == 2)
   }
+
+  @Test func `A full window of requests keeps its order in a snapshot`() throws {
+    var window = RequestWindow(limit: 3)
+    for id in UInt128(1)...4 { window.insert(id) }
+    var encoder = RecordEncoder()
+    window.encode(into: &encoder)
+    let bytes = encoder.take()
+    var decoder = RecordDecoder(bytes.span.bytes)
+    var again = try RequestWindow(limit: 3, from: &decoder)
+    again.insert(5)
+    #expect((UInt128(1)...5).filter { again.contains($0) } == [3, 4, 5])
+  }
 }

@@ -162,6 +162,27 @@ import Testing
     await #expect(throws: JournalError.fenced) { try await journal.retire("other") }
   }
 
+  @Test func `A reactor that was refused while its entry was being retired can send when that has failed`()
+    async throws
+  {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    try await Ledger.useOnce(journal, entry: "other")
+    let number = journal.entry("other").number
+    let task = Task { try await journal.retire(["other", "ledger/1"]) }
+    #expect(await eventually { journal.members.withLock { $0.isRetiring(number) } })
+    let refused = Ledger(journal, entry: "other")
+    await #expect(throws: DurabilityError.self) {
+      try await refused.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    task.cancel()
+    await #expect(throws: JournalError.inUse(entry: "ledger/1")) { try await task.value }
+    try await refused.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(refused.currentState.total == 2)
+    try journal.end()
+  }
+
   @Test func `A reactor that was refused does not keep the entry from being retired`() async throws {
     let journal = try Journal(store: store)
     try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
