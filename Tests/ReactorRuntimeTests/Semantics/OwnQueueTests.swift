@@ -24,8 +24,8 @@ import Testing
   enum Place: CaseIterable, Sendable {
     case topLevel, stream, observerOfState
 
-    /// Calls `body` with 1 and then 2.
-    func forEach(_ body: @escaping @Sendable (Int) -> Void) {
+    /// Calls `body` with 1 and then with 2.
+    func callTwice(_ body: @escaping @Sendable (Int) -> Void) {
       let bag = DisposeBag()
       switch self {
       case .topLevel: for action in 1...2 { body(action) }
@@ -76,7 +76,7 @@ import Testing
         let reactor = Merging(snapshots)
         let bag = DisposeBag()
         if isObserved { reactor.action.subscribe(onNext: { _ in }).disposed(by: bag) }
-        place.forEach { way.send($0, to: reactor) }
+        place.callTwice { way.send($0, to: reactor) }
         #expect(
           reactor.log.elements == ["1", "1a", "1b", "1c", "2", "2a", "2b", "2c"],
           "\(snapshots), action \(isObserved ? "" : "not ")observed")
@@ -100,7 +100,7 @@ import Testing
           })
         let bag = DisposeBag()
         if isObserved { reactor.action.subscribe(onNext: { _ in }).disposed(by: bag) }
-        place.forEach { way.send($0, to: reactor) }
+        place.callTwice { way.send($0, to: reactor) }
         #expect(
           reactor.currentState == [21, 42], "\(snapshots), action \(isObserved ? "" : "not ")observed")
       }
