@@ -7,8 +7,10 @@ import ReactorCore
 /// `dispatchMain()`, or by an asynchronous `main`. Before any of these, what is sent waits.
 ///
 /// The turns run in blocks of Dispatch's main queue, so they never run at the same time as code on the main
-/// actor. If a turn runs a run loop itself, as `Process.waitUntilExit()` of Foundation does, such code may run in the middle of that turn,
-/// and what is sent to this loop waits until the turn has ended. After `dispatchMain()`, and in an asynchronous `main`, the system may run them on any thread, one
+/// actor. If a turn runs a run loop itself, as `Process.waitUntilExit()` of Foundation does, such code may run in the middle of
+/// that turn, and what is sent to this loop waits until the turn has ended.
+///
+/// After `dispatchMain()`, and in an asynchronous `main`, the system may run the turns on any thread, one
 /// at a time. So ``isCurrent`` tells whether the caller is inside of one; which thread it is on does not.
 ///
 /// A burst of sends wakes the main queue once.
