@@ -189,17 +189,13 @@ import Testing
   }
 
   @Test func `the turns of a loop that a queue hosts run in that queue`() throws {
-    let queue = DispatchQueue(label: "host")
-    let mark = DispatchSpecificKey<Void>()
-    queue.setSpecific(key: mark, value: ())
-    let hosted = try HostedLoop(
-      onWake: { hosted in queue.async { hosted.run() } },
-      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+    let host = try QueueHost()
+    let (queue, hosted) = (host.queue, host.loop)
     let isInQueue = Record<Bool>()
     let reactor = Script(
       on: hosted.placement,
       mutate: { _, action in
-        isInQueue.append(DispatchQueue.getSpecific(key: mark) != nil)
+        isInQueue.append(host.isCurrent)
         return .just(action)
       })
     // In a turn that does not end, so that its mailbox stays full.
@@ -223,12 +219,8 @@ import Testing
 
   /// As a thread of Dispatch's pool does: it has run a round, and then runs code of another queue.
   @Test func `a thread that ran the last round in a queue waits for room like any other`() throws {
-    let queue = DispatchQueue(label: "host")
-    let mark = DispatchSpecificKey<Void>()
-    queue.setSpecific(key: mark, value: ())
-    let hosted = try HostedLoop(
-      onWake: { hosted in queue.async { hosted.run() } },
-      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+    let host = try QueueHost()
+    let (queue, hosted) = (host.queue, host.loop)
     let failures = Record<SendError>()
     let reactor = Script(on: hosted.placement, capacity: 8, failures: failures)
     let isDone = Threads.start {
@@ -244,12 +236,8 @@ import Testing
 
   /// Inside of the queue, on a thread that has never run a round.
   @Test func `code of the queue that waits for another loop keeps this one running`() throws {
-    let queue = DispatchQueue(label: "host")
-    let mark = DispatchSpecificKey<Void>()
-    queue.setSpecific(key: mark, value: ())
-    let hosted = try HostedLoop(
-      onWake: { hosted in queue.async { hosted.run() } },
-      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+    let host = try QueueHost()
+    let (queue, hosted) = (host.queue, host.loop)
     let reactor = Script(on: hosted.placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let full = Script.held(on: .caller, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
@@ -268,4 +256,23 @@ import Testing
     #expect(ownerIsDone.wait())
     #expect(isDone.wait())
   }
+}
+
+/// A loop that a queue of Dispatch hosts.
+private struct QueueHost: Sendable {
+  let queue = DispatchQueue(label: "host")
+  let loop: HostedLoop
+  private let mark: DispatchSpecificKey<Void>
+
+  init() throws {
+    let (queue, mark) = (queue, DispatchSpecificKey<Void>())
+    queue.setSpecific(key: mark, value: ())
+    self.mark = mark
+    loop = try HostedLoop(
+      onWake: { hosted in queue.async { hosted.run() } },
+      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+  }
+
+  /// Whether the calling thread runs a block of the queue.
+  var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 }
