@@ -70,6 +70,8 @@ import Testing
     for note in 1...3 { sessions.send(.note(note), to: 1) }
     mayMake.open()
     #expect(isDone.wait())
+    // What is sent at the moment when the first reactor is closed on its loop may be refused.
+    #expect(Threads.yield { sessions.currentState(of: 1) == [1, 2, 3] })
     sessions.send(.note(4), to: 1)
     #expect(Threads.yield { sessions.currentState(of: 1) == [1, 2, 3, 4] })
     #expect(store.failures.elements == [])
