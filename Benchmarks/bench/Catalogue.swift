@@ -110,6 +110,7 @@ extension Catalogue {
       variants: [
         .onCore(AskSubject<AsksCaller>.self),
         .onCore(AskSubject<AsksLoop>.self, suffix: "-loop"),
+        .onCore(AskSubject<AsksLoopBeforeDeadline>.self, suffix: "-loop-deadline"),
         .subject("actor", ActorBaseline.self),
       ]),
   ]

@@ -45,7 +45,11 @@ final class AskSubject<Host: AskHost>: FanInSubject {
       for value in values {
         let item = Item(producer: UInt64(producer), value: value)
         do {
-          _ = try await reactor.ask { AskedReactor.Action(item: item, reply: $0) }
+          if let patience = Host.patience {
+            _ = try await reactor.ask(before: .now + patience) { AskedReactor.Action(item: item, reply: $0) }
+          } else {
+            _ = try await reactor.ask { AskedReactor.Action(item: item, reply: $0) }
+          }
         } catch {
           // The item is missing in the totals, which are verified.
         }
@@ -63,10 +67,17 @@ final class AskSubject<Host: AskHost>: FanInSubject {
   }
 }
 
-/// Where the reactor of an ``AskSubject`` runs.
+/// Where the reactor of an ``AskSubject`` runs, and how long those that ask wait.
 protocol AskHost {
   /// Returns its loop, on the CPU of the consumer; nil for `.caller`.
   static func makeLoop(_ setup: SubjectSetup) throws -> Loop?
+
+  /// How long a request waits for its reply; nil for ever.
+  static var patience: Duration? { get }
+}
+
+extension AskHost {
+  static var patience: Duration? { nil }
 }
 
 enum AsksCaller: AskHost {
@@ -75,4 +86,11 @@ enum AsksCaller: AskHost {
 
 enum AsksLoop: AskHost {
   static func makeLoop(_ setup: SubjectSetup) throws -> Loop? { try setup.makeLoop() }
+}
+
+/// Each request has a deadline, which it does not reach.
+enum AsksLoopBeforeDeadline: AskHost {
+  static func makeLoop(_ setup: SubjectSetup) throws -> Loop? { try setup.makeLoop() }
+
+  static var patience: Duration? { .seconds(1) }
 }

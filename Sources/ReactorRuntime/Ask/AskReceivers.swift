@@ -24,15 +24,15 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
 /// A closure that is called once, with the first result.
 @usableFromInline
 final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendable {
-  // Unchecked: the asker writes the callback before another thread knows this object, and the timer before it sends. Then
-  // only the thread that makes `isOver` true uses the callback, and only one that has a reply the timer.
+  // Unchecked: the asker writes the callback before another thread knows this object, and the deadline before it sends. Then
+  // only the thread that makes `isOver` true uses the callback, and only one that has a reply the deadline.
   @usableFromInline typealias Callback = @Sendable (Result<Value, AskError>) -> Void
 
   /// Relaxed: it only decides which result is the first. What the fields contain came with the action, or with the
   /// timeout.
   private let isOver = Atomic(false)
   @exclusivity(unchecked) private var callback: Callback?
-  @exclusivity(unchecked) private var timer: DispatchTimer?
+  @exclusivity(unchecked) private var deadline: Deadline?
 
   @usableFromInline
   init(_ callback: @escaping Callback) {
@@ -42,9 +42,9 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
 
   /// Gives up at a deadline. The asker, before it sends.
   @usableFromInline
-  func giveUp(at deadline: ContinuousClock.Instant) {
-    // It may fire before it is stored, so what it does must not use the field.
-    timer = DispatchTimer(at: deadline) { self.giveUp() }
+  func giveUp(at instant: ContinuousClock.Instant) {
+    // It may pass before it is stored, so what it does must not use the field.
+    deadline = Deadline(at: instant) { self.giveUp() }
   }
 
   /// Gives up now, unless there is a result. Any thread.
@@ -63,8 +63,8 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
 
   @usableFromInline
   override func receive(_ result: Result<Value, AskError>) {
-    // Now, not at the deadline: the timer retains this object.
-    timer?.dispose()
+    // It retains this object.
+    deadline?.cancel()
     finish(result)
   }
 

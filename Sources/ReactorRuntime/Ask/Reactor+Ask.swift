@@ -88,7 +88,7 @@ extension Reactor {
   ///   - action: Returns the action for a reply. Called once, on the calling thread.
   ///   - deadline: When to give up; nil waits without a limit.
   ///   - completion: Called with the value, or with the reason why there is none.
-  /// - Complexity: Three allocations, besides those of the closures; more with a deadline, for a timer of Dispatch.
+  /// - Complexity: Three allocations, besides those of the closures; with a deadline two more.
   @inlinable
   public func ask<Value: Sendable>(
     _ action: (Reply<Value>) -> Action, before deadline: ContinuousClock.Instant? = nil,

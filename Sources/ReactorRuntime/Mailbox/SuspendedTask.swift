@@ -99,18 +99,18 @@ enum GivenUp: Sendable { case timedOut, cancelled }
 /// goes to the pool of threads first.
 ///
 /// - Parameters:
-///   - deadline: nil for none.
+///   - instant: The deadline; nil for none.
 ///   - isolation: That of the caller.
 ///   - wait: What the task waits for.
 ///   - giveUp: Ends the wait, if that is not over. Any thread.
 /// - Returns: What `wait` returns.
 func waitOrGiveUp<Outcome: Sendable>(
-  at deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)? = #isolation,
+  at instant: ContinuousClock.Instant?, isolation: isolated (any Actor)? = #isolation,
   _ wait: nonisolated(nonsending) () async -> Outcome, giveUp: @escaping @Sendable (GivenUp) -> Void
 ) async -> Outcome {
-  let timer = deadline.map { DispatchTimer(at: $0) { giveUp(.timedOut) } }
-  // Now, not at the deadline: the timer retains what `giveUp` captures.
-  defer { timer?.dispose() }
+  let deadline = instant.map { Deadline(at: $0) { giveUp(.timedOut) } }
+  // It retains what `giveUp` captures.
+  defer { deadline?.cancel() }
   let isOfActor = isolation != nil
   return await withTaskCancellationHandler(
     operation: {

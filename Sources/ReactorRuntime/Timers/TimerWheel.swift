@@ -6,7 +6,8 @@
 /// times at most, so every operation takes amortized constant time.
 ///
 /// A slot is a circular list, oldest first. The lists and the table link entries by their index, and the entries are in one
-/// array: a deadline takes 32 bytes and its key (40 if that is a plain integer), and up to half of that for growth.
+/// array: a deadline takes 32 bytes and its key (40 if that is a plain integer), and up to half of that for growth. An empty
+/// wheel keeps memory for 1,024 deadlines at most.
 @usableFromInline
 struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   /// The index of an entry; ``none`` for no entry.
@@ -70,7 +71,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   /// - Complexity: O(1), amortized.
   @inlinable
   mutating func set(_ key: Key, due: UInt64, now: UInt64) -> UInt64 {
-    if count == 0 { elapsed = max(elapsed, now) }
+    if count == 0 { elapsed = now }
     let due = max(due, elapsed + 1)
     let index = find(key)
     if index != Self.none {
@@ -243,6 +244,8 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
     entries[Int(index)].chained = free
     free = index
     count -= 1
+    // The memory of a peak is given back when all is over.
+    if count == 0, entries.count > 1024 { (entries, buckets, free) = ([], [], Self.none) }
     return key
   }
 

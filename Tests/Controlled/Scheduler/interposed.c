@@ -204,6 +204,17 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   return 0;
 }
 
+/* MARK: processors */
+
+/* There is one, since one thread runs at a time. If there were more, which deadlines are in one
+ * wheel would depend on the addresses of threads, and so the steps of an execution. */
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *allowed) {
+  (void)process;
+  CPU_ZERO_S(size, allowed);
+  CPU_SET_S(0, size, allowed);
+  return 0;
+}
+
 /* MARK: Swift */
 
 /* What initializes a static variable is not interrupted: another thread that needs the variable

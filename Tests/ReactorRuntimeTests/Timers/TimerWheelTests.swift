@@ -95,6 +95,25 @@ import Testing
     check(String.self) { String($0) }
   }
 
+  @Test func `an empty wheel gives the memory of a peak back, and goes on`() {
+    var wheel = TimerWheel<Int>()
+    for round in 0..<3 {
+      for key in 0..<5000 {
+        _ = wheel.set(key, due: UInt64(round * 10_000 + key + 1), now: UInt64(round * 10_000))
+      }
+      var cancelled = 0
+      for key in 0..<2500 where wheel.cancel(2 * key) { cancelled += 1 }
+      #expect(cancelled == 2500)
+      #expect(wheel.entries.capacity >= 5000)
+      var left = 0
+      while wheel.removeFirst(dueBy: UInt64(round * 10_000 + 5000)) != nil { left += 1 }
+      #expect(left == 2500)
+      #expect(wheel.entries.capacity <= 1024)
+      #expect(wheel.buckets.capacity <= 1024)
+      #expect(wheel.nextCheck == nil)
+    }
+  }
+
   @Test func `a wheel reuses the memory of deadlines that are gone, and keeps no key`() {
     let lifetimes = Lifetimes()
     var wheel = TimerWheel<Tracked>()

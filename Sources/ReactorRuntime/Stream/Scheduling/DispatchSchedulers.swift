@@ -210,11 +210,6 @@ final class DispatchTimer: Disposable {
     source.resume()
   }
 
-  /// A timer that fires once, on a thread of Dispatch.
-  convenience init(at deadline: ContinuousClock.Instant, _ action: @escaping @Sendable () -> Void) {
-    self.init(on: .global(), after: ContinuousClock.now.duration(to: deadline), every: nil, action)
-  }
-
   func dispose() { _ = end() }
 
   @Sendable private func fireOnce() { end()?() }

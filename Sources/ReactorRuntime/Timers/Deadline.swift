@@ -1,0 +1,114 @@
+import Dispatch
+import ReactorCore
+
+/// Calls a closure at a deadline, unless it is cancelled before: for what waits, and then gives up.
+///
+/// Nearly every request has a deadline, and nearly none reaches it. A timer of Dispatch for each would take longer than the request: its
+/// source is made, armed and cancelled, each on another thread. So all deadlines are in a few timer wheels, and each wheel
+/// has one timer, for the earliest tick at which it must be checked. A deadline that is cancelled leaves that timer as it is: when it
+/// fires for nothing, it is set for what is left.
+final class Deadline: @unchecked Sendable {
+  // Unchecked: `onPassed` is protected by the mutex of the shard.
+
+  /// Nil once the deadline is over: what it captures usually refers to this object.
+  fileprivate var onPassed: (@Sendable () -> Void)?
+  private let shard: SystemMutex<DeadlineShard>
+
+  /// Sets a deadline. Any thread; O(1), amortized.
+  ///
+  /// - Parameters:
+  ///   - instant: When the closure is called: not earlier, and at most one tick (65 µs) later if a thread of Dispatch is free.
+  ///   - onPassed: Called once at most, on a thread of Dispatch; perhaps before this returns. Released then, or when the deadline is
+  ///     cancelled.
+  init(at instant: ContinuousClock.Instant, _ onPassed: @escaping @Sendable () -> Void) {
+    self.onPassed = onPassed
+    shard = DeadlineShard.ofThread
+    let (due, now) = (MonotonicTime.at(instant), MonotonicTime.now)
+    shard.withLock { $0.add(self, due: due, now: now, in: shard) }
+  }
+
+  /// Ends the deadline, unless it has passed. Any thread; O(1).
+  func cancel() {
+    // Released after the mutex: what the closure captures may run any code when it goes away.
+    let released = shard.withLock { $0.remove(self) }
+    withExtendedLifetime(released) {}
+  }
+}
+
+extension Deadline: Hashable {
+  static func == (one: Deadline, other: Deadline) -> Bool { one === other }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// Some of the deadlines, and the timer for them.
+private struct DeadlineShard: Sendable {
+  private var wheel = TimerWheel<Deadline>()
+  /// The tick at which the timer fires; `max` if there is none.
+  private var timerTick = UInt64.max
+  private var timer: DispatchTimer?
+
+  /// The length of a tick is two to the power of this, in nanoseconds: 65 µs.
+  private static var tickBits: UInt64 { 16 }
+
+  /// As many as there are processors, rounded up to a power of two, so that threads seldom meet; 16 at most.
+  private static let all: [SystemMutex<DeadlineShard>] = {
+    var count = 1
+    while count < min(DedicatedThread.processorCount, 16) { count *= 2 }
+    return (0..<count).map { _ in SystemMutex(DeadlineShard()) }
+  }()
+
+  /// The shard to which the calling thread adds.
+  static var ofThread: SystemMutex<DeadlineShard> {
+    // Fibonacci hashing: the token is an address, so its low bits are the same for all threads.
+    let hash = CurrentCore.threadToken &* 0x9E37_79B9_7F4A_7C15
+    return all[Int(hash >> 32) & (all.count - 1)]
+  }
+
+  /// Adds a deadline.
+  ///
+  /// - Parameters:
+  ///   - due: Its ``MonotonicTime``.
+  ///   - now: That of the present.
+  ///   - shard: The mutex of this shard.
+  mutating func add(_ deadline: Deadline, due: Int64, now: Int64, in shard: SystemMutex<DeadlineShard>) {
+    let tick = 1 << Self.tickBits as UInt64
+    // Rounded up, so that it is never early.
+    let check = wheel.set(deadline, due: (UInt64(due) + tick - 1) / tick, now: UInt64(now) / tick)
+    if check < timerTick { setTimer(for: check, now: now, in: shard) }
+  }
+
+  /// Removes a deadline, and returns what it would have called; nil if it is over.
+  mutating func remove(_ deadline: Deadline) -> (@Sendable () -> Void)? {
+    _ = wheel.cancel(deadline)
+    return deadline.onPassed.take()
+  }
+
+  private mutating func setTimer(for tick: UInt64, now: Int64, in shard: SystemMutex<DeadlineShard>) {
+    timer?.dispose()
+    timerTick = tick
+    let delay = Duration.nanoseconds(max(0, Int64(clamping: tick << Self.tickBits) - now))
+    timer = DispatchTimer(on: .global(), after: delay, every: nil) { Self.callPassed(in: shard) }
+  }
+
+  /// Removes the deadlines that have passed, and sets the timer for the others; returns what must be called.
+  private mutating func removePassed(in shard: SystemMutex<DeadlineShard>) -> [@Sendable () -> Void] {
+    let now = MonotonicTime.now
+    var passed: [@Sendable () -> Void] = []
+    while let deadline = wheel.removeFirst(dueBy: UInt64(now) >> Self.tickBits) {
+      if let onPassed = deadline.onPassed.take() { passed.append(onPassed) }
+    }
+    timer?.dispose()
+    (timer, timerTick) = (nil, .max)
+    if let check = wheel.nextCheck { setTimer(for: check, now: now, in: shard) }
+    return passed
+  }
+
+  /// What the timer does.
+  private static func callPassed(in shard: SystemMutex<DeadlineShard>) {
+    let passed = shard.withLock { $0.removePassed(in: shard) }
+    // Each on a thread of its own, but for the last: code of users that blocks must not keep others waiting.
+    for onPassed in passed.dropLast() { DispatchQueue.global().async(execute: onPassed) }
+    passed.last?()
+  }
+}

@@ -1,0 +1,119 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// The deadlines of what waits.
+@Suite struct DeadlineTests {
+  /// How late deadlines were called.
+  private typealias Lateness = Record<Duration>
+
+  @Test func `deadlines from several threads are called once, and not early`() {
+    let (lateness, all) = (Lateness(), Gate(count: 4 * 500))
+    let haveSet = Threads.run(4) { thread in
+      var random = SplitMix64(seed: UInt64(thread))
+      for _ in 0..<500 {
+        let instant = ContinuousClock.now + .microseconds(Int(random.next() % 40_000))
+        _ = Deadline(at: instant) {
+          lateness.append(instant.duration(to: .now))
+          all.open()
+        }
+      }
+    }
+    #expect(haveSet)
+    #expect(all.wait())
+    #expect(lateness.elements.count == 4 * 500)
+    #expect(lateness.elements.allSatisfy { $0 >= .zero })
+  }
+
+  @Test(arguments: [Duration.seconds(-5), .zero, .nanoseconds(1)])
+  func `a deadline that has passed is called at once`(_ delay: Duration) {
+    let isOver = Gate()
+    let deadline = Deadline(at: .now + delay) { isOver.open() }
+    #expect(isOver.wait())
+    deadline.cancel()
+  }
+
+  @Test func `a later deadline does not delay an earlier one, nor one that was cancelled`() {
+    let (first, second) = (Gate(), Gate())
+    let late = Deadline(at: .now + .seconds(1_000_000)) {}
+    _ = Deadline(at: .now + .milliseconds(40)) { second.open() }
+    let cancelled = Deadline(at: .now + .milliseconds(20)) { second.open() }
+    cancelled.cancel()
+    _ = Deadline(at: .now + .milliseconds(5)) { first.open() }
+    #expect(first.wait())
+    #expect(second.wait())
+    late.cancel()
+  }
+
+  @Test func `a deadline that is cancelled lets go of its closure, and is not called`() {
+    let (lifetimes, calls) = (Lifetimes(), Record<Int>())
+    let deadlines = (0..<100).map { number in
+      let object = lifetimes.track(number)
+      return Deadline(at: .now + .milliseconds(number % 2 == 0 ? 30 : 1_000_000)) {
+        calls.append(object.value)
+      }
+    }
+    let instant = ContinuousClock.now
+    for deadline in deadlines {
+      deadline.cancel()
+      deadline.cancel()
+    }
+    let isInTime = instant.duration(to: .now) < .milliseconds(20)
+    #expect(lifetimes.alive == 0 || !isInTime)
+    let after = Gate()
+    _ = Deadline(at: instant + .milliseconds(40)) { after.open() }
+    #expect(after.wait())
+    #expect(calls.elements.isEmpty || !isInTime)
+    #expect(Threads.yield { lifetimes.alive == 0 })
+  }
+
+  @Test func `a deadline that was called lets go of its closure, though something holds it`() {
+    let (lifetimes, isOver) = (Lifetimes(), Gate())
+    func set(_ object: LifetimeTracked) -> Deadline {
+      Deadline(at: .now) { withExtendedLifetime(object) { isOver.open() } }
+    }
+    let deadline = set(lifetimes.track())
+    #expect(isOver.wait())
+    #expect(Threads.yield { lifetimes.alive == 0 })
+    withExtendedLifetime(deadline) {}
+  }
+
+  @Test func `one that blocks does not delay those of the same tick, nor later ones`() {
+    let (mayGoOn, others, isBlocked) = (Gate(), Gate(count: 32), Gate())
+    let instant = ContinuousClock.now + .milliseconds(5)
+    for number in 0..<32 {
+      _ = Deadline(at: instant) {
+        if number == 7 {
+          isBlocked.open()
+          _ = mayGoOn.wait()
+        }
+        others.open()
+      }
+    }
+    #expect(isBlocked.wait())
+    _ = Deadline(at: .now + .milliseconds(1)) { others.open() }
+    #expect(others.wait())
+    mayGoOn.open()
+  }
+
+  @Test func `what goes away with a deadline may set and cancel deadlines`() {
+    final class Setter: Sendable {
+      let isOver: Gate
+      init(_ isOver: Gate) { self.isOver = isOver }
+      deinit {
+        Deadline(at: .now + .seconds(1000)) {}.cancel()
+        isOver.open()
+      }
+    }
+    let isOver = Gate(count: 2)
+    for isCancelled in [true, false] {
+      let setter = Setter(isOver)
+      let deadline = Deadline(at: .now + .milliseconds(isCancelled ? 1_000_000 : 1)) { [setter] in _ = setter
+      }
+      if isCancelled { deadline.cancel() }
+    }
+    #expect(isOver.wait())
+  }
+}
