@@ -74,6 +74,31 @@ extension Controlled {
       }
     }
 
+    /// One observer subscribes before the end, and one beside it, which may find the reactor closed.
+    @Test(arguments: Place.allCases)
+    func `observers are completed when a transform ends`(_ place: Place) {
+      explore("transform(action:) that ends, and an observer, \(place)") {
+        let (ledger, completed) = (Ledger(), Record<Int>())
+        place.use { placement in
+          let end = PublishSubject<Void>()
+          let subject = Transformed(ledger, on: placement, action: { $0.take(until: end.asObservable()) })
+          let observe = { @Sendable (number: Int) in
+            _ = subject.state.subscribe(onCompleted: { completed.append(number) })
+          }
+          observe(0)
+          // The first turn calls the transform.
+          ledger.send(0) { subject.send($0) }
+          while ledger.reduced[0] == nil { sleep(.seconds(1)) }
+          ledger.willClose()
+          together({ end.onNext(()) }, { observe(1) })
+          check(
+            completed.elements.sorted() == [0, 1],
+            "of the observers 0 and 1, \(completed.elements) are completed")
+        }
+        ledger.verify()
+      }
+    }
+
     @Test(arguments: Place.allCases)
     func `observers of transformed states miss none`(_ place: Place) {
       explore("transform(state:), two senders and an observer, \(place)") {
