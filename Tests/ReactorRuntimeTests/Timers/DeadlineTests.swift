@@ -107,13 +107,23 @@ import Testing
         isOver.open()
       }
     }
-    let isOver = Gate(count: 2)
-    for isCancelled in [true, false] {
-      let setter = Setter(isOver)
-      let deadline = Deadline(at: .now + .milliseconds(isCancelled ? 1_000_000 : 1)) { [setter] in _ = setter
-      }
-      if isCancelled { deadline.cancel() }
+    /// The closure has the only reference.
+    func set(at instant: ContinuousClock.Instant, _ setter: Setter) -> Deadline {
+      Deadline(at: instant) { withExtendedLifetime(setter) {} }
     }
+    let isOver = Gate(count: 2)
+    set(at: .now + .seconds(1000), Setter(isOver)).cancel()
+    _ = set(at: .now + .milliseconds(1), Setter(isOver))
     #expect(isOver.wait())
+  }
+
+  @Test func `nothing is left of a deadline that was cancelled`() {
+    weak var left: Deadline?
+    do {
+      let deadline = Deadline(at: .now + .seconds(1_000_000)) {}
+      left = deadline
+      deadline.cancel()
+    }
+    #expect(left == nil)
   }
 }
