@@ -39,13 +39,13 @@ final class AskSubject<Host: AskHost>: FanInSubject {
   }
 
   func produce(producer: Int, values: Range<UInt64>) {
-    let reactor = reactor
+    let (reactor, patience) = (reactor, Host.patience)
     let done = DispatchSemaphore(value: 0)
     Task.detached {
       for value in values {
         let item = Item(producer: UInt64(producer), value: value)
         do {
-          if let patience = Host.patience {
+          if let patience {
             _ = try await reactor.ask(before: .now + patience) { AskedReactor.Action(item: item, reply: $0) }
           } else {
             _ = try await reactor.ask { AskedReactor.Action(item: item, reply: $0) }
