@@ -3,22 +3,78 @@ import ReactorCore
 import Synchronization
 
 /// A task that waits for a reply.
+///
+/// ```
+///   new ── the task waits ──▶ waiting ── there is a result ──▶ over
+///    └──── there is a result ──────────────────────────────────▶
+/// ```
+///
+/// It keeps the reply, and not the result: code that is not specialised, such as ``receive(_:)``, would look up the type of the result each
+/// time. The asking function is specialised, and takes the result out.
 @usableFromInline
 final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendable {
-  // Unchecked like its superclass: it adds what is Sendable.
-  private let awaited = AwaitedValue<Result<Value, AskError>>()
+  // Unchecked: the thread that makes `hasFirst` true writes the reply or the error, and the task writes `task`. Each is published by
+  // `phase`.
+
+  private enum Phase {
+    static var new: UInt8 { 0 }
+    static var waiting: UInt8 { 1 }
+    static var over: UInt8 { 2 }
+  }
+
+  /// Relaxed: it only decides which result is the first.
+  private let hasFirst = Atomic(false)
+  private let phase = Atomic(Phase.new)
+  @exclusivity(unchecked) private var task: SuspendedTask?
+  /// It refers to this object, until the task has taken it.
+  @exclusivity(unchecked) @usableFromInline var reply: Reply<Value>?
+  /// Why there is no reply.
+  @exclusivity(unchecked) @usableFromInline var error: AskError?
 
   @usableFromInline override init() { super.init() }
 
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
-  nonisolated(nonsending) func result() async -> Result<Value, AskError> { await awaited.get() }
+  nonisolated(nonsending) func wait() async {
+    await SuspendedTask.suspend { task in
+      self.task = task
+      // Release: the task. Acquire: the result of a thread that was faster.
+      return phase.compareExchange(
+        expected: Phase.new, desired: Phase.waiting, ordering: .acquiringAndReleasing
+      ).exchanged
+    }
+    // Acquire: the result, which the thread has that resumes the task.
+    _ = phase.load(ordering: .acquiring)
+  }
+
+  /// Returns the result. The task, when it has waited.
+  @inlinable
+  func takeResult() -> Result<Value, AskError> {
+    if let reply = reply.take() { return reply.result }
+    return .failure(error ?? .dropped)
+  }
 
   @usableFromInline
-  override func receive(_ result: Result<Value, AskError>) { awaited.set(result) }
+  override func receive(_ reply: Reply<Value>) {
+    if hasFirst.exchange(true, ordering: .relaxed) { return }
+    self.reply = reply
+    resume()
+  }
 
   @usableFromInline
-  override var hasResult: Bool { awaited.current != nil }
+  override func fail(_ error: AskError) {
+    if hasFirst.exchange(true, ordering: .relaxed) { return }
+    self.error = error
+    resume()
+  }
+
+  private func resume() {
+    // Release: the result. Acquire: the task.
+    if phase.exchange(Phase.over, ordering: .acquiringAndReleasing) == Phase.waiting { task?.resume() }
+  }
+
+  @usableFromInline
+  override var hasResult: Bool { hasFirst.load(ordering: .relaxed) }
 }
 
 /// A closure that is called once, with the first result.
@@ -58,14 +114,20 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
   /// The action was not accepted. Any thread, before the action is destroyed, which would report a reply that was dropped.
   @usableFromInline
   func refuse(_ reason: SendError) {
-    TurnEndAction { self.receive(.failure(AskError(reason))) }.runInSequence()
+    TurnEndAction { self.fail(AskError(reason)) }.runInSequence()
   }
 
   @usableFromInline
-  override func receive(_ result: Result<Value, AskError>) {
+  override func receive(_ reply: Reply<Value>) {
     // It retains this object.
     deadline?.cancel()
-    finish(result)
+    finish(reply.result)
+  }
+
+  @usableFromInline
+  override func fail(_ error: AskError) {
+    deadline?.cancel()
+    finish(.failure(error))
   }
 
   @usableFromInline

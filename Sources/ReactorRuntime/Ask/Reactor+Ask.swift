@@ -142,7 +142,8 @@ extension Runtime {
   ///
   /// - Parameter reply: The asker's only reference: from now on the reactor's are the only ones, so a reply that the reactor
   ///   drops is destroyed.
-  @usableFromInline
+  @inlinable
+  @inline(never)
   nonisolated(nonsending)
     func awaitReply<Value: Sendable>(
       _ reply: consuming Reply<Value>, before deadline: ContinuousClock.Instant?
@@ -150,14 +151,19 @@ extension Runtime {
   {
     let receiver = AskingTask<Value>()
     if let result = (consume reply).wait(with: receiver) { return try result.get() }
-    let result = await waitOrGiveUp(at: deadline) {
-      await receiver.result()
+    await waitOrGiveUp(at: deadline) {
+      await receiver.wait()
     } giveUp: { reason in
-      receiver.receive(.failure(reason == .timedOut ? .timedOut : .cancelled))
+      receiver.fail(reason == .timedOut ? .timedOut : .cancelled)
     }
-    if case .failure(.dropped) = result, mailbox.ring.isClosed || loop?.isClosed == true { throw .closed }
+    let result = receiver.takeResult()
+    if case .failure(.dropped) = result, isClosedOrOnClosedLoop { throw .closed }
     return try result.get()
   }
+
+  /// Whether a reply that was dropped may have been dropped because of an end. Any thread.
+  @usableFromInline
+  var isClosedOrOnClosedLoop: Bool { mailbox.ring.isClosed || loop?.isClosed == true }
 
   /// Sends a request of the callback form. Any thread.
   @inlinable

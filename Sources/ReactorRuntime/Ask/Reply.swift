@@ -127,7 +127,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
 
   @usableFromInline
   final func deliver() {
-    receiver?.receive(result)
+    receiver?.receive(self)
   }
 
   deinit {
@@ -137,7 +137,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     guard let receiver else { return }
     let reason = TurnMark.isDiscarding ? AskError.closed : .dropped
     // This may be the middle of a turn.
-    TurnEndAction { receiver.receive(.failure(reason)) }.runAfterTurn()
+    TurnEndAction { receiver.fail(reason) }.runAfterTurn()
   }
 
   // MARK: The asker
@@ -152,7 +152,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   /// Makes `receiver` the one that gets the result. The asker, once.
   ///
   /// - Returns: The result, if there is one now; then the receiver gets none.
-  @usableFromInline
+  @inlinable
   final func wait(with receiver: ReplyReceiver<Value>) -> Result<Value, AskError>? {
     self.receiver = receiver
     // Release: the receiver. Acquire: the result of a thread that was faster.
@@ -193,15 +193,20 @@ enum ReplyPhase {
   @inlinable static var done: UInt8 { 2 }
 }
 
-/// What gets the result of a request: the first one, from the reply, the deadline or the task's cancellation. Any thread.
+/// What gets the result of a request: the first of those that the reply, the deadline and the task's cancellation have. Any thread.
 @usableFromInline
 class ReplyReceiver<Value: Sendable>: @unchecked Sendable {
   // Unchecked: not final, but its subclasses are, and their state is constant or under a lock.
 
   @usableFromInline init() {}
 
+  /// The reply was used, and its turn has ended.
   @usableFromInline
-  func receive(_ result: Result<Value, AskError>) {}
+  func receive(_ reply: Reply<Value>) {}
+
+  /// There will be no reply.
+  @usableFromInline
+  func fail(_ error: AskError) {}
 
   /// Whether it has a result, so that no other one counts.
   @usableFromInline

@@ -92,6 +92,7 @@ package actor TaskGate: SerialExecutor {
 }
 
 /// Why a task waits no longer, if not for what it has waited for.
+@usableFromInline
 enum GivenUp: Sendable { case timedOut, cancelled }
 
 /// Calls `wait`, and `giveUp` at the deadline, and if the task is cancelled before or meanwhile; perhaps also when `wait` has returned.
@@ -104,6 +105,7 @@ enum GivenUp: Sendable { case timedOut, cancelled }
 ///   - wait: What the task waits for.
 ///   - giveUp: Ends the wait, if that is not over. Any thread.
 /// - Returns: What `wait` returns.
+@usableFromInline
 func waitOrGiveUp<Outcome: Sendable>(
   at instant: ContinuousClock.Instant?, isolation: isolated (any Actor)? = #isolation,
   _ wait: nonisolated(nonsending) () async -> Outcome, giveUp: @escaping @Sendable (GivenUp) -> Void

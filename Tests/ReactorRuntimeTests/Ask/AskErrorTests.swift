@@ -153,7 +153,9 @@ import Testing
     do {
       let callback = AskingCallback<Int> { _ in }
       callback.giveUp(at: .now + .seconds(1000))
-      callback.receive(.success(1))
+      let reply = Reply<Int>()
+      reply(1)
+      callback.receive(reply)
       receiver = callback
     }
     #expect(Threads.yield { receiver == nil })
