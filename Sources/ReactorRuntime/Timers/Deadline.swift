@@ -23,7 +23,7 @@ final class Deadline: @unchecked Sendable {
   init(at instant: ContinuousClock.Instant, _ onPassed: @escaping @Sendable () -> Void) {
     self.onPassed = onPassed
     shard = DeadlineShard.ofThread
-    let (due, now) = (MonotonicTime.at(instant), MonotonicTime.now)
+    let (now, due) = MonotonicTime.presentAndTime(at: instant)
     shard.withLock { $0.add(self, due: due, now: now, in: shard) }
   }
 
@@ -39,7 +39,13 @@ extension Deadline: Hashable {
   static func == (one: Deadline, other: Deadline) -> Bool { one === other }
 
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  /// Quicker than the usual hash, which makes collisions hard to choose: nobody chooses addresses.
+  func _rawHashValue(seed: Int) -> Int { spread(UInt64(UInt(bitPattern: ObjectIdentifier(self)))) }
 }
+
+/// Fibonacci hashing: the lower bits of addresses are alike, those of this are not.
+private func spread(_ address: UInt64) -> Int { Int((address &* 0x9E37_79B9_7F4A_7C15) >> 32) }
 
 /// Some of the deadlines, and the timer for them.
 private struct DeadlineShard: Sendable {
@@ -60,9 +66,7 @@ private struct DeadlineShard: Sendable {
 
   /// The shard to which the calling thread adds.
   static var ofThread: SystemMutex<DeadlineShard> {
-    // Fibonacci hashing: the token is an address, so its low bits are the same for all threads.
-    let hash = CurrentCore.threadToken &* 0x9E37_79B9_7F4A_7C15
-    return all[Int(hash >> 32) & (all.count - 1)]
+    all[spread(CurrentCore.threadToken) & (all.count - 1)]
   }
 
   /// Adds a deadline.
