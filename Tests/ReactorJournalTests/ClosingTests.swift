@@ -266,69 +266,6 @@ import Testing
   }
 }
 
-/// Snapshots at the end of a journal.
-@Suite struct ClosingSnapshotTests {
-  @Test func `A state that is being encoded when its journal is closed is written`() async throws {
-    let store = InMemoryStore()
-    var configuration = JournalConfiguration()
-    (configuration.snapshotRecords, configuration.snapshotRatio) = (1, 0)
-    let journal = try Journal(store: store, configuration: configuration)
-    let reactor = SlowEncoder(journal)
-    try await reactor.sendDurably(7)
-    #expect(SlowEncoder.isEncoding.wait())
-    journal.beginClosing()
-    #expect(!journal.finishClosing(before: .now + .milliseconds(100)).isEmpty)
-    let closing = Threads.start { try? journal.end() }
-    try await Task.sleep(for: .milliseconds(20))
-    #expect(!closing.isOpen)
-    SlowEncoder.mayEncode.open()
-    #expect(closing.wait())
-    #expect(store.snapshots.map(\.position) == [1])
-    let next = try Journal(store: store)
-    #expect(SlowEncoder(next).currentState == 7)
-    try next.end()
-  }
-}
-
-/// A reactor whose states are encoded when the test lets them.
-private final class SlowEncoder: DurableReactor {
-  typealias Action = Int64
-
-  struct Mutation: JournalRecord {
-    let amount: Int64
-
-    init(_ amount: Int64) { self.amount = amount }
-    func encode(into encoder: inout RecordEncoder) { encoder.append(amount) }
-    init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
-      amount = try decoder.read()
-    }
-  }
-
-  static let schema = Schema("slow encoder")
-  static let isEncoding = Gate()
-  static let mayEncode = Gate()
-  let initialState = 0 as Int64
-  let runtime: Runtime<Int64, Mutation, Int64>
-
-  init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("slow encoder")) }
-
-  func mutate(action: Int64) -> Observable<Mutation> { .just(Mutation(action)) }
-
-  func reduce(into state: inout Int64, mutation: Mutation) { state += mutation.amount }
-
-  static func encodeSnapshot(of state: borrowing Int64, into encoder: inout RecordEncoder) throws {
-    isEncoding.open()
-    _ = mayEncode.wait()
-    encoder.append(copy state)
-  }
-
-  static func decodeSnapshot(
-    from decoder: inout RecordDecoder, version: UInt16
-  ) throws(MalformedRecord) -> Int64 {
-    try decoder.read()
-  }
-}
-
 /// A reactor that keeps replies until it ends.
 private final class LastWord: DurableReactor, EndObserving {
   enum Action: Sendable {

@@ -69,6 +69,8 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   /// Relaxed, as the flag above: what the snapshot contains is ordered by the ownership of the follower.
   private let isMakingSnapshot = Atomic(false)
   private let finishedSnapshots = Atomic(0)
+  /// The size of the last snapshot. Relaxed: it decides when the next one is due.
+  private let snapshotBytes: Atomic<Int>
   private let lastSnapshotFailure = SystemMutex<JournalError?>(nil)
 
   /// Up to where the follower's state contains the records.
@@ -84,6 +86,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     position = recovered.position
     requests = recovered.requests
     growth = recovered.growth
+    snapshotBytes = Atomic(recovered.growth.snapshotBytes)
     if member.visibility == .durable || journal.configuration.snapshotRecords != nil {
       follower = Follower(of: reactor, recovered.state, member.snapshots)
     } else {
@@ -174,6 +177,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       position = group.first + UInt64(count) - 1
       growth.records += count
       growth.bytes += group.bytes.count
+      growth.snapshotBytes = snapshotBytes.load(ordering: .relaxed)
       if growth.needsSnapshot(journal.configuration) { isSnapshotDue.store(true, ordering: .relaxed) }
       return nil
     } catch {
@@ -219,8 +223,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
 
   func dropSnapshot() { isMakingSnapshot.store(false, ordering: .relaxed) }
 
-  /// Writes the follower's state, on a thread of its own. While the state is encoded, the follower applies nothing; then the thread
-  /// checks what it has encoded. If the follower is busy, a later group tries again.
+  /// Writes the follower's state, on a thread of its own. The follower waits while the state is copied: collections share their storage,
+  /// so that takes no time, and its next change copies what it changes. Encoding takes at least ten times as long as that. If the
+  /// follower is busy, a later group tries again.
   func tryBeginSnapshot() -> Bool {
     guard let follower else { return false }
     // Retained: when the reactor is gone, another one with the same entry replaces its member.
@@ -237,16 +242,26 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
         finishSnapshot()
         return nil
       }
-      let encoded = Result { () throws(JournalError) in try encode(follower) }
-      return { self.check(encoded) }
+      // Also if there will be no snapshot: the next one is not due before there are as many records again.
+      (growth.records, growth.bytes) = (0, 0)
+      let copied = CopiedState(
+        state: follower.runtime.readLatest(of: follower) { copy $0 }, position: position, requests: requests)
+      return { self.encodeAndCheck(copied) }
     }
   }
 
+  /// What a snapshot is made of.
+  private struct CopiedState: Sendable {
+    let state: R.State
+    let position: UInt64
+    let requests: RequestWindow
+  }
+
   /// Leaves a snapshot to the committer if it can be decoded: it takes the place of an older one, and `compact()` removes the records
-  /// that it contains. The thread that has encoded it; the follower goes on meanwhile.
-  private func check(_ encoded: Result<(JournalSnapshot, digest: UInt64?), JournalError>) {
+  /// that it contains. The thread made for that; the follower goes on meanwhile.
+  private func encodeAndCheck(_ copied: consuming CopiedState) {
     do throws(JournalError) {
-      let (snapshot, digest) = try encoded.get()
+      let (snapshot, digest) = try encode(consume copied)
       let decoded: R.State
       do throws(MalformedRecord) {
         decoded = try R.decode(snapshot, requestLimit: journal.configuration.requestWindow).state
@@ -270,25 +285,24 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     }
   }
 
-  /// Encodes the state, and computes its digest. The owner of the follower.
-  private func encode(_ follower: Follower<R>) throws(JournalError) -> (JournalSnapshot, digest: UInt64?) {
+  /// Encodes a state, and computes its digest. The copy is gone when it returns: then the state is decoded.
+  private func encode(
+    _ copied: consuming CopiedState
+  ) throws(JournalError) -> (JournalSnapshot, digest: UInt64?) {
     var encoder = RecordEncoder()
-    requests.encode(into: &encoder)
-    // Also if there is no snapshot: the next one is not due before there are as many records again.
-    growth = Growth(snapshotBytes: growth.snapshotBytes)
-    var (failure, digest): ((any Error)?, UInt64?) = (nil, nil)
-    follower.runtime.readLatest(of: follower) { state in
-      do { try R.encodeSnapshot(of: state, into: &encoder) } catch { failure = error }
-      digest = R.digest(of: state)
+    copied.requests.encode(into: &encoder)
+    do {
+      try R.encodeSnapshot(of: copied.state, into: &encoder)
+    } catch {
+      throw .snapshotNotEncoded(entry: entry.name, message: "\(error)")
     }
-    if let failure { throw .snapshotNotEncoded(entry: entry.name, message: "\(failure)") }
     let bytes = encoder.take()
-    growth.snapshotBytes = bytes.count
+    snapshotBytes.store(bytes.count, ordering: .relaxed)
     if bytes.count > journal.store.largestSnapshot {
       throw .snapshotTooLarge(entry: entry.name, byteCount: bytes.count)
     }
     let snapshot = JournalSnapshot(
-      entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
-    return (snapshot, digest)
+      entry: entry.number, position: copied.position, version: R.schema.version, bytes: bytes)
+    return (snapshot, R.digest(of: copied.state))
   }
 }

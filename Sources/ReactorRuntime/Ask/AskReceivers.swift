@@ -43,7 +43,7 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
         expected: Phase.new, desired: Phase.waiting, ordering: .acquiringAndReleasing
       ).exchanged
     }
-    // Acquire: the result, which the thread has that resumes the task.
+    // Acquire: the result, which the resuming thread wrote before its exchange.
     _ = phase.load(ordering: .acquiring)
   }
 
@@ -80,8 +80,8 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
 /// A closure that is called once, with the first result.
 @usableFromInline
 final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendable {
-  // Unchecked: the asker writes the callback before another thread knows this object, and the deadline before it sends. Then
-  // only the thread that makes `isOver` true uses the callback, and only one that has a reply the deadline.
+  // Unchecked: the asker writes the callback before another thread knows this object, and the deadline before it sends. Then only the
+  // thread that makes `isOver` true uses the callback, and the deadline is only read.
   @usableFromInline typealias Callback = @Sendable (Result<Value, AskError>) -> Void
 
   /// Relaxed: it only decides which result is the first. What the fields contain came with the action, or with the

@@ -196,7 +196,7 @@ enum ReplyPhase {
 /// What gets the result of a request: the first of those that the reply, the deadline and the task's cancellation have. Any thread.
 @usableFromInline
 class ReplyReceiver<Value: Sendable>: @unchecked Sendable {
-  // Unchecked: not final, but its subclasses are, and their state is constant or under a lock.
+  // Unchecked: not final, but its subclasses are, and say how their state is protected.
 
   @usableFromInline init() {}
 

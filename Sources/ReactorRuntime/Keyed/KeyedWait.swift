@@ -14,7 +14,7 @@ final class KeyedWait<R: Reactor>: Sendable {
   @usableFromInline
   init(onEnd: (@Sendable (Outcome) -> Void)? = nil) { self.onEnd = onEnd }
 
-  /// The result, if there is one already: then no timer is needed. Any thread.
+  /// The result, if there is one already: then no deadline is needed. Any thread.
   @usableFromInline var result: Outcome? { awaited.current }
 
   /// Suspends the task until there is a result. The task, once.

@@ -49,6 +49,8 @@ private func spread(_ address: UInt64) -> Int { Int((address &* 0x9E37_79B9_7F4A
 
 /// Some of the deadlines, and the timer for them.
 private struct DeadlineShard: Sendable {
+  private typealias Passed = [@Sendable () -> Void]
+
   private var wheel = TimerWheel<Deadline>()
   /// The tick at which the timer fires; `max` if there is none.
   private var timerTick = UInt64.max
@@ -79,7 +81,7 @@ private struct DeadlineShard: Sendable {
     let tick = 1 << Self.tickBits as UInt64
     // Rounded up, so that it is never early.
     let check = wheel.set(deadline, due: (UInt64(due) + tick - 1) / tick, now: UInt64(now) / tick)
-    if check < timerTick { setTimer(for: check, now: now, in: shard) }
+    if check < timerTick { setTimer(for: check, in: shard) }
   }
 
   /// Removes a deadline, and returns what it would have called; nil if it is over.
@@ -88,31 +90,40 @@ private struct DeadlineShard: Sendable {
     return deadline.onPassed.take()
   }
 
-  private mutating func setTimer(for tick: UInt64, now: Int64, in shard: SystemMutex<DeadlineShard>) {
+  private mutating func setTimer(for tick: UInt64, in shard: SystemMutex<DeadlineShard>) {
     timer?.dispose()
     timerTick = tick
-    let delay = Duration.nanoseconds(max(0, Int64(clamping: tick << Self.tickBits) - now))
-    timer = DispatchTimer(on: .global(), after: delay, every: nil) { Self.callPassed(in: shard) }
+    // Not as a delay: this thread may have waited since it read the clock. Later times than this one, in centuries, are those of another
+    // clock to Dispatch.
+    let time = DispatchTime(uptimeNanoseconds: min(tick << Self.tickBits, 1 << 61))
+    timer = DispatchTimer(on: .global(), at: time, every: nil) { Self.callPassed(in: shard) }
   }
 
-  /// Removes the deadlines that have passed, and sets the timer for the others; returns what must be called.
-  private mutating func removePassed(in shard: SystemMutex<DeadlineShard>) -> [@Sendable () -> Void] {
-    let now = MonotonicTime.now
-    var passed: [@Sendable () -> Void] = []
-    while let deadline = wheel.removeFirst(dueBy: UInt64(now) >> Self.tickBits) {
+  /// Removes some of the deadlines that have passed, so that no thread waits long for the mutex; or else sets the timer for the others.
+  private mutating func removePassed(in shard: SystemMutex<DeadlineShard>) -> (Passed, mayBeMore: Bool) {
+    var passed: Passed = []
+    while let deadline = wheel.removeFirst(dueBy: UInt64(MonotonicTime.now) >> Self.tickBits) {
       if let onPassed = deadline.onPassed.take() { passed.append(onPassed) }
+      // The time of the timer stays: nobody sets another one meanwhile.
+      if passed.count == 256 { return (passed, true) }
     }
     timer?.dispose()
     (timer, timerTick) = (nil, .max)
-    if let check = wheel.nextCheck { setTimer(for: check, now: now, in: shard) }
-    return passed
+    if let check = wheel.nextCheck { setTimer(for: check, in: shard) }
+    return (passed, false)
   }
 
   /// What the timer does.
   private static func callPassed(in shard: SystemMutex<DeadlineShard>) {
-    let passed = shard.withLock { $0.removePassed(in: shard) }
-    // Each on a thread of its own, but for the last: code of users that blocks must not keep others waiting.
-    for onPassed in passed.dropLast() { DispatchQueue.global().async(execute: onPassed) }
-    passed.last?()
+    while true {
+      var (passed, mayBeMore) = shard.withLock { $0.removePassed(in: shard) }
+      // Each is a job of its own, but for the last of all: code of users that blocks must not keep others waiting.
+      let last = mayBeMore ? nil : passed.popLast()
+      for onPassed in passed { DispatchQueue.global().async(execute: onPassed) }
+      if mayBeMore { continue }
+      passed = []
+      last?()
+      return
+    }
   }
 }

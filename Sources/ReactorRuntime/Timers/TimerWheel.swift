@@ -115,6 +115,9 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
       }
       moveDown(slot)
     }
+    // What is left comes later, so it stays where it is. Otherwise the next deadline, compared with a time long ago, would be in a slot
+    // that has begun, and be checked at once.
+    elapsed = max(elapsed, now)
     return nil
   }
 
@@ -245,7 +248,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
     free = index
     count -= 1
     // The memory of a peak is given back when all is over.
-    if count == 0, entries.count > 1024 { (entries, buckets, free) = ([], [], Self.none) }
+    if count == 0, entries.capacity > 1024 { (entries, buckets, free) = ([], [], Self.none) }
     return key
   }
 

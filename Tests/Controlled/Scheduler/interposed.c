@@ -1,6 +1,6 @@
 /* The functions of the system and of Swift's libraries that are replaced: the linker finds these
  * definitions in the executable before those of the shared libraries. For threads that are not
- * controlled they call the real ones. */
+ * controlled they call the real ones, but for sched_getaffinity. */
 #define _GNU_SOURCE
 
 #include <dlfcn.h>

@@ -6,25 +6,49 @@ import Testing
 
 /// The deadlines of what waits.
 @Suite struct DeadlineTests {
-  /// How late deadlines were called.
-  private typealias Lateness = Record<Duration>
-
   @Test func `deadlines from several threads are called once, and not early`() {
-    let (lateness, all) = (Lateness(), Gate(count: 4 * 500))
+    let (calls, all) = (Record<(number: Int, lateness: Duration)>(), Gate(count: 4 * 500))
     let haveSet = Threads.run(4) { thread in
       var random = SplitMix64(seed: UInt64(thread))
-      for _ in 0..<500 {
+      for number in 0..<500 {
         let instant = ContinuousClock.now + .microseconds(Int(random.next() % 40_000))
         _ = Deadline(at: instant) {
-          lateness.append(instant.duration(to: .now))
+          calls.append((thread * 500 + number, instant.duration(to: .now)))
           all.open()
         }
       }
     }
     #expect(haveSet)
     #expect(all.wait())
-    #expect(lateness.elements.count == 4 * 500)
-    #expect(lateness.elements.allSatisfy { $0 >= .zero })
+    #expect(calls.elements.map(\.number).sorted() == Array(0..<4 * 500))
+    #expect(calls.elements.allSatisfy { $0.lateness >= .zero })
+  }
+
+  @Test func `a deadline that is cancelled when it passes is called once at most, and nothing is left of it`()
+  {
+    let (lifetimes, calls, isOver) = (Lifetimes(), Record<Int>(), Gate())
+    let haveSet = Threads.run(2) { thread in
+      for number in 0..<2000 {
+        let object = lifetimes.track(2000 * thread + number)
+        let deadline = Deadline(at: .now + .microseconds(number % 200)) { calls.append(object.value) }
+        // So that many are cancelled at about the time at which they pass.
+        let end = ContinuousClock.now + .microseconds(number % 100)
+        while ContinuousClock.now < end {}
+        deadline.cancel()
+      }
+    }
+    #expect(haveSet)
+    _ = Deadline(at: .now + .milliseconds(5)) { isOver.open() }
+    #expect(isOver.wait())
+    #expect(Threads.yield { lifetimes.alive == 0 })
+    #expect(Set(calls.elements).count == calls.elements.count)
+  }
+
+  @Test func `more deadlines than are called at a time pass together`() {
+    let all = Gate(count: 3000)
+    let instant = ContinuousClock.now + .milliseconds(20)
+    for _ in 0..<3000 { _ = Deadline(at: instant) { all.open() } }
+    #expect(all.wait())
   }
 
   @Test(arguments: [Duration.seconds(-5), .zero, .nanoseconds(1)])
@@ -39,7 +63,7 @@ import Testing
     let (first, second) = (Gate(), Gate())
     let late = Deadline(at: .now + .seconds(1_000_000)) {}
     _ = Deadline(at: .now + .milliseconds(40)) { second.open() }
-    let cancelled = Deadline(at: .now + .milliseconds(20)) { second.open() }
+    let cancelled = Deadline(at: .now + .milliseconds(20)) {}
     cancelled.cancel()
     _ = Deadline(at: .now + .milliseconds(5)) { first.open() }
     #expect(first.wait())

@@ -95,6 +95,19 @@ import Testing
     check(String.self) { String($0) }
   }
 
+  @Test func `a deadline beside one that is far away is not checked before its time`() {
+    var wheel = TimerWheel<Int>()
+    _ = wheel.set(0, due: 50_000_000, now: 1)
+    for now in stride(from: 5 as UInt64, to: 2_000_000, by: 997) {
+      let first = wheel.removeFirst(dueBy: now)
+      #expect(first == nil)
+      let check = wheel.set(1, due: now + 300, now: now)
+      #expect(check > now)
+      let isSet = wheel.cancel(1)
+      #expect(isSet)
+    }
+  }
+
   @Test func `an empty wheel gives the memory of a peak back, and goes on`() {
     var wheel = TimerWheel<Int>()
     for round in 0..<3 {

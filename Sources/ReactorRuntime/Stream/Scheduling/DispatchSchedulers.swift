@@ -192,12 +192,18 @@ final class DispatchTimer: Disposable {
 
   private let parts = SystemMutex(Parts())
 
-  init(
+  convenience init(
     on queue: DispatchQueue, after delay: Duration, every period: Duration?,
     _ action: @escaping @Sendable () -> Void
   ) {
+    self.init(on: queue, at: .now() + delay.dispatchInterval(atLeast: 0), every: period, action)
+  }
+
+  init(
+    on queue: DispatchQueue, at deadline: DispatchTime, every period: Duration?,
+    _ action: @escaping @Sendable () -> Void
+  ) {
     let source = DispatchSource.makeTimerSource(queue: queue)
-    let deadline = DispatchTime.now() + delay.dispatchInterval(atLeast: 0)
     if let period {
       let interval = period.dispatchInterval(atLeast: 1)
       source.schedule(deadline: deadline, repeating: interval, leeway: .nanoseconds(0))
