@@ -71,6 +71,7 @@ public final class OwnerList<Object: AnyObject & Sendable> {
   ///
   /// Releases them after the list is consistent again, as ``remove(_:)``.
   public func removeAll(where isGone: (Object) -> Bool) {
+    if slots.isEmpty { return }
     var gone: ContiguousArray<Unmanaged<Object>> = []
     for index in slots.indices {
       // `isGone` is called once for each object, because its result may change at any time.

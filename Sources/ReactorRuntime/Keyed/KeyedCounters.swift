@@ -16,6 +16,7 @@ public struct KeyedCounters: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline
   init() {}
 
+  @inlinable
   mutating func add(_ other: KeyedCounters) {
     count += other.count
     ending += other.ending
@@ -31,11 +32,14 @@ public struct KeyedCounters: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KeyedShard {
+  @inlinable
   var counters: KeyedCounters {
     var counters = tally
     counters.count = count
-    counters.ending = transitions.values.count { $0.isEnding }
-    counters.waiting = transitions.values.reduce(0) { $0 + $1.waiting.count }
+    for transition in transitions.values {
+      if transition.isEnding { counters.ending += 1 }
+      counters.waiting += transition.waiting.count
+    }
     return counters
   }
 

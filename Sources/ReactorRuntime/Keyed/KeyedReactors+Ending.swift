@@ -125,18 +125,25 @@ extension KeyedReactors {
   }
 
   /// Passivates a reactor, but not that of `key`, if there are more than the limit; and a second one if there still
-  /// are, so that their number comes down again after many were in use.
+  /// are, so that their number comes down again after many were in use. While all are in use, it searches for each sixteenth new key only:
+  /// a search takes longer than to make a reactor.
   @inlinable
   func passivateAboveLimit(besides key: Key) {
     for _ in 0..<2 where remaining.load(ordering: .relaxed) - 1 - ending.load(ordering: .relaxed) > limit {
-      passivateLeastRecentlyUsed(besides: key)
+      if keysToSkip.load(ordering: .relaxed) > 0 {
+        keysToSkip.wrappingSubtract(1, ordering: .relaxed)
+        return
+      }
+      if !passivateLeastRecentlyUsed(besides: key) { return }
     }
   }
 
   /// Passivates about the least recently used key, unless all that it looks at are in use.
+  ///
+  /// - Returns: Whether there was a key that is not in use.
   @inlinable
   @inline(never)
-  func passivateLeastRecentlyUsed(besides key: Key) {
+  func passivateLeastRecentlyUsed(besides key: Key) -> Bool {
     for _ in 0..<4 {
       let (first, now) = (hand.wrappingAdd(1, ordering: .relaxed).oldValue, tick)
       var sample = Shard.Sample()
@@ -146,10 +153,15 @@ extension KeyedReactors {
         }
         withExtendedLifetime(before) {}
       }
-      guard let oldest = sample.oldest else { return }
+      guard let oldest = sample.oldest else {
+        // Not if it has looked at all keys, of which there are few: that is quick.
+        if sample.isComplete { keysToSkip.store(15, ordering: .relaxed) }
+        return false
+      }
       // It may be in use by now.
-      if passivate(oldest.key) { return }
+      if passivate(oldest.key) { return true }
     }
+    return true
   }
 
   // MARK: Removal

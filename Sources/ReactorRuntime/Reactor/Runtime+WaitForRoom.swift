@@ -151,7 +151,7 @@ extension Reactor {
   ///
   /// - Parameter body: What is called.
   /// - Returns: What withdraws the call. It may be ignored: `body` is called whether this is kept or not.
-  /// - Complexity: Three allocations, and a system call if the mailbox is full. To withdraw is O(1).
+  /// - Complexity: Six allocations, and a system call if the mailbox is full. To withdraw is O(1).
   @inlinable
   @discardableResult
   public func whenRoom(_ body: @escaping @Sendable () -> Void) -> any Disposable {

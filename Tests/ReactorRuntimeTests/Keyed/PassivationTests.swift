@@ -208,6 +208,21 @@ import Testing
     #expect(sessions.count == 10)
   }
 
+  @Test func `while all are in use few new keys search`() {
+    let sessions = store.makeSessions(upTo: 10)
+    var held: [KeyedSession] = []
+    for key in 0..<600 {
+      sessions.send(.note(1), to: key)
+      if let session = sessions[key] { held.append(session) }
+    }
+    #expect(held.count == 600 && sessions.count == 600)
+    // While there were fewer than about 128, each had all keys looked at.
+    #expect(sessions.hand.load(ordering: .relaxed) < 200)
+    held = []
+    for key in 600..<1000 { sessions.send(.note(1), to: key) }
+    #expect(sessions.count < 300)
+  }
+
   @Test func `many keys stay near the limit`() {
     let sessions = store.makeSessions(upTo: 1000)
     for key in 0..<20_000 { sessions.send(.note(key), to: key) }

@@ -216,9 +216,9 @@ import Testing
     #expect(Threads.yield { senders.count { $0.isOpen } == 1 })
     let overflow = try #require(stops.reactor.runtime.mailbox.overflow.use { $0 })
     #expect(Threads.yield { overflow.waiters.count == 15 })
-    // Of those that were woken and found no room, each has joined the line once more. One may: the first of all has looked for
-    // more room before the owner's count was up to date.
-    #expect((16...17).contains(overflow.waiters.line.withLock { $0.total }))
+    // Of those that were woken and found no room, each has joined the line once more. A few may: the first of all has looked for
+    // more room before the owner's count was up to date, and threads may be stopped anywhere. If all were woken, 31 would have joined.
+    #expect((16...20).contains(overflow.waiters.line.withLock { $0.total }))
     stops.goOn(from: 2)
     #expect(ownerIsDone.wait())
     for sender in senders { #expect(sender.wait()) }

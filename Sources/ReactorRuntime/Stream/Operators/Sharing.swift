@@ -10,7 +10,7 @@ extension ObservableType {
   ///   - replay: How many of the last elements each further observer receives first.
   ///   - scope: Whether what is kept outlives the shared subscription.
   /// - Precondition: `replay` is not negative.
-  public func share(
+  @inlinable public func share(
     replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected
   ) -> Observable<Element> {
     let multicast = Multicast(
@@ -22,12 +22,12 @@ extension ObservableType {
 
   /// Returns a stream that delivers one subscription of this stream to all its observers. The subscription
   /// begins with ``ConnectableObservable/connect()``.
-  public func publish() -> ConnectableObservable<Element> { replay(0) }
+  @inlinable public func publish() -> ConnectableObservable<Element> { replay(0) }
 
   /// As ``publish()``, but further observers first receive the last `bufferSize` elements.
   ///
   /// - Precondition: `bufferSize` is not negative.
-  public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
+  @inlinable public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
     ConnectableObservable(Multicast(self, keeping: bufferSize, forever: false, endsFirst: true))
   }
 }
@@ -44,24 +44,24 @@ public enum SubjectLifetimeScope: Sendable {
 
 /// A stream that subscribes to its source when ``connect()`` is called, once for all its observers.
 public struct ConnectableObservable<Element: Sendable>: ObservableType {
-  private let multicast: Multicast<Element>
+  @usableFromInline let multicast: Multicast<Element>
 
-  init(_ multicast: Multicast<Element>) { self.multicast = multicast }
+  @inlinable init(_ multicast: Multicast<Element>) { self.multicast = multicast }
 
   /// Begins the shared subscription, unless there is one. Any thread.
   ///
   /// - Returns: A disposable that ends the shared subscription. Its observers receive nothing more; later
   ///   observers wait for the next connection.
   @discardableResult
-  public func connect() -> any Disposable { multicast.connect() }
+  @inlinable public func connect() -> any Disposable { multicast.connect() }
 
   /// Returns a stream that connects with its first observer, and disconnects with its last.
-  public func refCount() -> Observable<Element> {
+  @inlinable public func refCount() -> Observable<Element> {
     let multicast = multicast
     return Observable { multicast.subscribeCounted($0) }
   }
 
-  public func asObservable() -> Observable<Element> {
+  @inlinable public func asObservable() -> Observable<Element> {
     let multicast = multicast
     return Observable { multicast.subscribe($0) }
   }
@@ -71,42 +71,44 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
 ///
 /// Each *connection* has one subject, and at most one subscription of the source. It is over when that
 /// subscription ends. The next observer opens the next connection.
-final class Multicast<Element: Sendable>: Sendable {
+@usableFromInline final class Multicast<Element: Sendable>: Sendable {
   /// Its identity tells connections apart.
-  private final class Connection: Sendable {
-    let subject: SubjectCore<Element>
-    let subscription = SingleAssignmentDisposable()
+  @usableFromInline final class Connection: Sendable {
+    @usableFromInline let subject: SubjectCore<Element>
+    @usableFromInline let subscription = SingleAssignmentDisposable()
 
-    init(_ subject: SubjectCore<Element>) { self.subject = subject }
+    @inlinable init(_ subject: SubjectCore<Element>) { self.subject = subject }
   }
 
-  private struct State: Sendable {
-    var connection: Connection?
+  @usableFromInline struct State: Sendable {
+    @usableFromInline var connection: Connection?
     /// Whether the source of that connection is or was subscribed to.
-    var isConnected = false
+    @usableFromInline var isConnected = false
     /// How many observers that connection has that count.
-    var counted = 0
+    @usableFromInline var counted = 0
     /// How many earlier connections are being disposed of.
-    var endings = 0
+    @usableFromInline var endings = 0
     /// Whether that connection begins when these have ended.
-    var beginsLater = false
+    @usableFromInline var beginsLater = false
 
     /// Forgets the connection.
-    mutating func reset() {
+    @inlinable mutating func reset() {
       (connection, isConnected, counted, beginsLater) = (nil, false, 0, false)
     }
   }
 
-  private let source: Observable<Element>
-  private let bufferSize: Int
+  @usableFromInline let source: Observable<Element>
+  @usableFromInline let bufferSize: Int
   /// Whether the subscription to the source is disposed of before its stop event is delivered, or right afterwards. An observer
   /// that subscribes to the source because of that event can tell.
-  private let endsFirst: Bool
+  @usableFromInline let endsFirst: Bool
   /// The subject of all connections, if they share one.
-  private let sharedSubject: SubjectCore<Element>?
-  private let state = SystemMutex(State())
+  @usableFromInline let sharedSubject: SubjectCore<Element>?
+  @usableFromInline let state = SystemMutex(State())
 
-  init(_ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool, endsFirst: Bool) {
+  @inlinable init(
+    _ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool, endsFirst: Bool
+  ) {
     guard bufferSize >= 0 else { fatalError("no negative number of elements can be replayed") }
     self.source = source.asObservable()
     self.bufferSize = bufferSize
@@ -114,16 +116,16 @@ final class Multicast<Element: Sendable>: Sendable {
     sharedSubject = forever ? Self.makeSubject(bufferSize) : nil
   }
 
-  private static func makeSubject(_ bufferSize: Int) -> SubjectCore<Element> {
+  @inlinable static func makeSubject(_ bufferSize: Int) -> SubjectCore<Element> {
     SubjectCore(RecentElements(limit: bufferSize), replaysAfterEnd: true)
   }
 
-  func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
+  @inlinable func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     join(counted: false).connection.subject.subscribe(observer)
   }
 
   /// Subscribes an observer that counts: the first one connects, and the last one to leave disconnects.
-  func subscribeCounted(_ observer: AnyObserver<Element>) -> any Disposable {
+  @inlinable func subscribeCounted(_ observer: AnyObserver<Element>) -> any Disposable {
     let (connection, isFirst) = join(counted: true)
     let subscription = connection.subject.subscribe(observer)
     if isFirst, connection.subject.stopEvent == nil { connect(connection) }
@@ -133,13 +135,13 @@ final class Multicast<Element: Sendable>: Sendable {
     }
   }
 
-  func connect() -> any Disposable {
+  @inlinable func connect() -> any Disposable {
     let connection = join(counted: false).connection
     connect(connection)
     return Disposables.create { [self] in end(connection) }
   }
 
-  private func join(counted: Bool) -> (connection: Connection, isFirst: Bool) {
+  @inlinable func join(counted: Bool) -> (connection: Connection, isFirst: Bool) {
     state.withLock { state in
       let connection = state.connection ?? Connection(sharedSubject ?? Self.makeSubject(bufferSize))
       state.connection = connection
@@ -151,7 +153,7 @@ final class Multicast<Element: Sendable>: Sendable {
   /// Counts an observer out. In one step, so that no observer can join in between.
   ///
   /// - Returns: Whether the connection is over, because that was the last one that counted.
-  private func leave(_ connection: Connection) -> Bool {
+  @inlinable func leave(_ connection: Connection) -> Bool {
     state.withLock { state in
       guard state.connection === connection else { return false }
       state.counted -= 1
@@ -164,7 +166,7 @@ final class Multicast<Element: Sendable>: Sendable {
 
   /// Begins a connection, unless it has begun; after those that are being disposed of, so that the source has one subscription
   /// at a time.
-  private func connect(_ connection: Connection) {
+  @inlinable func connect(_ connection: Connection) {
     let isMine = state.withLock { state in
       guard state.connection === connection, !state.isConnected else { return false }
       state.beginsLater = state.endings > 0
@@ -174,7 +176,7 @@ final class Multicast<Element: Sendable>: Sendable {
     if isMine { begin(connection) }
   }
 
-  private func begin(_ connection: Connection) {
+  @inlinable func begin(_ connection: Connection) {
     source.run(
       AnyObserver { [self] event in
         if connection.subscription.isDisposed { return }
@@ -193,7 +195,7 @@ final class Multicast<Element: Sendable>: Sendable {
   /// Ends a connection because its source has ended: disposes of it, delivers the stop event, and then starts the connection that has
   /// waited for this end, if there is one. Not before the stop event, since the source of that connection may keep this thread. An
   /// observer that subscribes because of the stop event joins the waiting connection; without one, it opens one that begins at once.
-  private func stop(_ connection: Connection, _ event: Event<Element>) {
+  @inlinable func stop(_ connection: Connection, _ event: Event<Element>) {
     let isMine = close(connection, countsEnding: true)
     connection.subscription.dispose()
     let next = isMine ? startNextOrCountOut() : nil
@@ -201,7 +203,7 @@ final class Multicast<Element: Sendable>: Sendable {
     if let next { begin(withThoseBehind: next) }
   }
 
-  private func end(_ connection: Connection) {
+  @inlinable func end(_ connection: Connection) {
     state.withLock { state in
       if state.connection === connection { state.reset() }
       state.endings += 1
@@ -211,13 +213,13 @@ final class Multicast<Element: Sendable>: Sendable {
 
   /// Disposes of the ending connection, then starts the connection that waited for its end. The ending counts until that has
   /// subscribed to the source: if its only observer has left by then, the next one must wait.
-  private func finish(_ connection: Connection) {
+  @inlinable func finish(_ connection: Connection) {
     connection.subscription.dispose()
     if let next = startNextOrCountOut() { begin(withThoseBehind: next) }
   }
 
   /// Begins a connection that has waited, and then those that have begun to wait meanwhile.
-  private func begin(withThoseBehind connection: Connection) {
+  @inlinable func begin(withThoseBehind connection: Connection) {
     var next = Optional(connection)
     while let connection = next {
       // Its observers may have left.
@@ -226,7 +228,7 @@ final class Multicast<Element: Sendable>: Sendable {
     }
   }
 
-  private func startNextOrCountOut() -> Connection? {
+  @inlinable func startNextOrCountOut() -> Connection? {
     state.withLock { state in
       if state.endings == 1, state.beginsLater {
         (state.isConnected, state.beginsLater) = (true, false)
@@ -241,7 +243,7 @@ final class Multicast<Element: Sendable>: Sendable {
   ///
   /// - Returns: Whether that had not happened yet. If so, and if `countsEnding`, its end counts as one that the next connection waits for.
   @discardableResult
-  private func close(_ connection: Connection, countsEnding: Bool = false) -> Bool {
+  @inlinable func close(_ connection: Connection, countsEnding: Bool = false) -> Bool {
     state.withLock { state in
       // The caller retains the connection, so no object of a user is destroyed under the lock.
       guard state.connection === connection else { return false }
