@@ -7,6 +7,7 @@
 /// fails or the closure throws.
 extension Observable {
   /// Sends what `resultSelector` returns for the newest elements.
+  @inlinable
   public static func combineLatest<S1: ObservableType, S2: ObservableType>(
     _ source1: S1, _ source2: S2,
     resultSelector: @escaping @Sendable (S1.Element, S2.Element) throws -> Element
@@ -20,6 +21,7 @@ extension Observable {
   }
 
   /// Sends the newest elements.
+  @inlinable
   public static func combineLatest<S1: ObservableType, S2: ObservableType>(
     _ source1: S1, _ source2: S2
   ) -> Observable<(S1.Element, S2.Element)> where Element == (S1.Element, S2.Element) {
@@ -27,6 +29,7 @@ extension Observable {
   }
 
   /// Sends what `resultSelector` returns for the newest elements.
+  @inlinable
   public static func combineLatest<S1: ObservableType, S2: ObservableType, S3: ObservableType>(
     _ source1: S1, _ source2: S2, _ source3: S3,
     resultSelector: @escaping @Sendable (S1.Element, S2.Element, S3.Element) throws -> Element
@@ -40,6 +43,7 @@ extension Observable {
   }
 
   /// Sends the newest elements.
+  @inlinable
   public static func combineLatest<S1: ObservableType, S2: ObservableType, S3: ObservableType>(
     _ source1: S1, _ source2: S2, _ source3: S3
   ) -> Observable<(S1.Element, S2.Element, S3.Element)>
@@ -48,6 +52,7 @@ extension Observable {
   }
 
   /// Sends what `resultSelector` returns for the newest elements.
+  @inlinable
   public static func combineLatest<
     S1: ObservableType, S2: ObservableType, S3: ObservableType, S4: ObservableType
   >(
@@ -63,6 +68,7 @@ extension Observable {
   }
 
   /// Sends the newest elements.
+  @inlinable
   public static func combineLatest<
     S1: ObservableType, S2: ObservableType, S3: ObservableType, S4: ObservableType
   >(
@@ -76,6 +82,7 @@ extension Observable {
   /// streams it sends one result, and completes.
   ///
   /// - Complexity: O(n) for each element, in the number of streams.
+  @inlinable
   public static func combineLatest<Sources: Collection>(
     _ sources: Sources,
     resultSelector: @escaping @Sendable ([Sources.Element.Element]) throws -> Element
@@ -87,6 +94,7 @@ extension Observable {
   /// completes.
   ///
   /// - Complexity: O(n) for each element, in the number of streams.
+  @inlinable
   public static func combineLatest<Sources: Collection>(
     _ sources: Sources
   ) -> Observable<[Element]> where Sources.Element: ObservableType<Element> {
@@ -101,6 +109,7 @@ extension ObservableType {
   ///
   /// `second` is subscribed to first. When it completes, the result goes on. Completes with this stream.
   /// Fails as soon as either fails or `resultSelector` throws.
+  @inlinable
   public func withLatestFrom<Second: ObservableConvertibleType, Result>(
     _ second: Second, resultSelector: @escaping @Sendable (Element, Second.Element) throws -> Result
   ) -> Observable<Result> {
@@ -127,6 +136,7 @@ extension ObservableType {
   }
 
   /// Sends the newest element of `second` for each element; see ``withLatestFrom(_:resultSelector:)``.
+  @inlinable
   public func withLatestFrom<Second: ObservableConvertibleType>(_ second: Second) -> Observable<
     Second.Element
   > {
@@ -135,30 +145,35 @@ extension ObservableType {
 }
 
 /// An event of one of two streams.
-private enum EitherEvent<First: Sendable, Second: Sendable>: Sendable {
+@usableFromInline
+enum EitherEvent<First: Sendable, Second: Sendable>: Sendable {
   case first(Event<First>)
   case second(Event<Second>)
 }
 
 /// The state of `combineLatest` of up to four streams. A stream that is not there never sends.
-private struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable>: Sendable {
-  private(set) var a: A?
-  private(set) var b: B?
-  private(set) var c: C?
-  private(set) var d: D?
+@usableFromInline
+struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable>: Sendable {
+  @usableFromInline var a: A?
+  @usableFromInline var b: B?
+  @usableFromInline var c: C?
+  @usableFromInline var d: D?
   /// How many streams have not completed.
-  private var running: Int
+  @usableFromInline var running: Int
 
-  private enum Input: Sendable {
+  @usableFromInline
+  enum Input: Sendable {
     case a(Event<A>)
     case b(Event<B>)
     case c(Event<C>)
     case d(Event<D>)
   }
 
-  private init(of count: Int) { running = count }
+  @inlinable
+  init(of count: Int) { running = count }
 
   /// - Parameter makeResult: Returns nil while an element is missing.
+  @inlinable
   static func combine<Result: Sendable>(
     _ first: Observable<A>, _ second: Observable<B>, _ third: Observable<C>?, _ fourth: Observable<D>?,
     _ makeResult: @escaping @Sendable (LatestElements) throws -> Result?
@@ -179,7 +194,8 @@ private struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable
   }
 
   /// Keeps the element, and returns the event without it.
-  private mutating func note(_ input: Input) -> Event<Void> {
+  @inlinable
+  mutating func note(_ input: Input) -> Event<Void> {
     let event: Event<Void> =
       switch input {
       case .a(let event): event.map { a = $0 }
@@ -193,22 +209,29 @@ private struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable
 }
 
 /// The state of `combineLatest` of a list of streams.
-private struct LatestElementList<Element: Sendable>: Sendable {
-  private var newest: [Element?]
-  private var missing: Int
-  private var running: Int
+@usableFromInline
+struct LatestElementList<Element: Sendable>: Sendable {
+  @usableFromInline var newest: [Element?]
+  @usableFromInline var missing: Int
+  @usableFromInline var running: Int
 
-  private struct Input: Sendable {
-    let index: Int
-    let event: Event<Element>
+  @usableFromInline
+  struct Input: Sendable {
+    @usableFromInline let index: Int
+    @usableFromInline let event: Event<Element>
+
+    @inlinable
+    init(index: Int, event: Event<Element>) { (self.index, self.event) = (index, event) }
   }
 
-  private init(of count: Int) {
+  @inlinable
+  init(of count: Int) {
     newest = Array(repeating: nil, count: count)
     missing = count
     running = count
   }
 
+  @inlinable
   static func combine<Result: Sendable>(
     _ streams: [Observable<Element>], _ makeResult: @escaping @Sendable ([Element]) throws -> Result
   ) -> Observable<Result> {
@@ -230,7 +253,8 @@ private struct LatestElementList<Element: Sendable>: Sendable {
   }
 
   /// Keeps the element, and returns the event without it.
-  private mutating func note(_ input: Input) -> Event<Void> {
+  @inlinable
+  mutating func note(_ input: Input) -> Event<Void> {
     switch input.event {
     case .next(let element):
       if newest[input.index] == nil { missing -= 1 }
@@ -248,6 +272,7 @@ extension Sink {
   /// - Parameters:
   ///   - running: How many of them have not completed.
   ///   - makeResult: Returns nil while an element is missing.
+  @inlinable
   final func combine(
     after event: Event<Void>, running: Int, _ makeResult: () throws -> Element?
   ) {

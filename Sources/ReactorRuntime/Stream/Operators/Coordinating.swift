@@ -13,21 +13,25 @@ extension ObservableType {
   /// Completes when this stream and all of the others have completed. Fails as soon as one fails.
   ///
   /// - Precondition: `maxConcurrent` is positive.
+  @inlinable
   public func merge(maxConcurrent: Int) -> Observable<Element.Element>
   where Element: ObservableConvertibleType { merged(maxConcurrent: maxConcurrent) { $0 } }
 
   /// Sends all streams that this stream sends, one after the other; see ``merge(maxConcurrent:)``.
+  @inlinable
   public func concat() -> Observable<Element.Element> where Element: ObservableConvertibleType {
     merged(maxConcurrent: 1) { $0 }
   }
 
   /// Sends the streams that `selector` returns for the elements, one after the other; see ``merge(maxConcurrent:)``.
   /// `selector` is called when its element comes. Fails if it throws.
+  @inlinable
   public func concatMap<Inner: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> { merged(maxConcurrent: 1, selector) }
 
-  private func merged<Inner: ObservableConvertibleType>(
+  @inlinable
+  func merged<Inner: ObservableConvertibleType>(
     maxConcurrent: Int, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     guard maxConcurrent > 0 else { fatalError("at least one stream must be allowed to run") }
@@ -61,6 +65,7 @@ extension ObservableType {
   /// the next failure. It completes with this stream.
   ///
   /// - Parameter notificationHandler: Called once for each subscription, with the stream of the errors.
+  @inlinable
   public func retry<Trigger: ObservableConvertibleType>(
     when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
   ) -> Observable<Element> {
@@ -70,6 +75,7 @@ extension ObservableType {
   /// As the other `retry(when:)`, for errors of one type: `retry(when: { (errors: Observable<NetworkError>) in … })`. With an error of
   /// another type the result fails, whatever the handler's stream does.
   @_disfavoredOverload
+  @inlinable
   public func retry<Failure: Error, Trigger: ObservableConvertibleType>(
     when notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
   ) -> Observable<Element> {
@@ -77,7 +83,8 @@ extension ObservableType {
   }
 
   /// - Parameter match: Returns the error for the handler; nil if that must not retry.
-  private func retryWhen<Failure: Sendable, Trigger: ObservableConvertibleType>(
+  @inlinable
+  func retryWhen<Failure: Sendable, Trigger: ObservableConvertibleType>(
     _ match: @escaping @Sendable (any Error) -> Failure?,
     _ notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
   ) -> Observable<Element> {
@@ -103,7 +110,8 @@ extension ObservableType {
 ///
 /// ``decide(_:_:)`` is called with one input at a time. It subscribes by ``Coordinator/run(_:_:)``; what it causes while it
 /// runs, such as the end of a stream inside of its own subscription, is decided afterwards. So nothing recurses.
-private protocol Coordination<Element>: Sendable {
+@usableFromInline
+protocol Coordination<Element>: Sendable {
   associatedtype Element: Sendable
   associatedtype Input: Sendable
 
@@ -111,22 +119,31 @@ private protocol Coordination<Element>: Sendable {
 }
 
 /// The two kinds of stop events.
-private enum StopEvent { case completion, failure }
+@usableFromInline
+enum StopEvent: Sendable { case completion, failure }
 
 /// One subscription of an operator of this file. Elements do not wait for decisions: they pass through ``serialized``.
-private final class Coordinator<Operation: Coordination>: Sendable {
+@usableFromInline
+final class Coordinator<Operation: Coordination>: Sendable {
   /// A decision to make, with the subscription that it concerns, so that the drain need not retain its owner.
-  private struct Signal: Sendable {
-    let input: Operation.Input
-    let coordinator: Coordinator
+  @usableFromInline
+  struct Signal: Sendable {
+    @usableFromInline let input: Operation.Input
+    @usableFromInline let coordinator: Coordinator
+
+    @inlinable
+    init(input: Operation.Input, coordinator: Coordinator) {
+      (self.input, self.coordinator) = (input, coordinator)
+    }
   }
 
-  let serialized: SerializedSink<Operation.Element>
-  private let decisions: StatefulDrain<Operation, Signal>
+  @usableFromInline let serialized: SerializedSink<Operation.Element>
+  @usableFromInline let decisions: StatefulDrain<Operation, Signal>
   /// Whether the result fails. The error may still be queued, so that the result is not over.
   // Relaxed: the error itself passes through the queue.
-  private let isFailing = Atomic(false)
+  @usableFromInline let isFailing = Atomic(false)
 
+  @inlinable
   init(_ observer: AnyObserver<Operation.Element>, _ operation: Operation) {
     serialized = SerializedSink(observer)
     decisions = StatefulDrain(operation) { operation, signal in
@@ -136,18 +153,22 @@ private final class Coordinator<Operation: Coordination>: Sendable {
   }
 
   /// Whether no stream begins any more, and no decision is made: the result is over, or fails.
+  @inlinable
   var isEnding: Bool { serialized.sink.isOver || isFailing.load(ordering: .relaxed) }
 
   /// Makes the result fail.
+  @inlinable
   func fail(_ error: any Error) {
     isFailing.store(true, ordering: .relaxed)
     serialized.on(.error(error))
   }
 
   /// Makes a decision, or leaves that to the thread that is making another. Any thread.
+  @inlinable
   func submit(_ input: Operation.Input) { decisions.submit(Signal(input: input, coordinator: self)) }
 
   /// Calls `body` when the other streams have had their turns, unless the result has ended before.
+  @inlinable
   func schedule(_ body: @escaping @Sendable () -> Void) {
     let scheduled = SingleAssignmentDisposable()
     guard let key = serialized.sources.insert(scheduled) else { return }
@@ -162,6 +183,7 @@ private final class Coordinator<Operation: Coordination>: Sendable {
   ///
   /// - Parameter first: The stop event before which it is disposed of, as in RxSwift; with another one it is disposed of right
   ///   afterwards. A stream that begins because of the event can tell, if it shares a source with this one.
+  @inlinable
   func run<Source: Sendable>(
     _ stream: Observable<Source>, endingBefore first: StopEvent? = nil,
     _ receive: @escaping @Sendable (Event<Source>) -> Void
@@ -178,20 +200,24 @@ private final class Coordinator<Operation: Coordination>: Sendable {
   }
 }
 
-private struct LimitedMerge<Element: Sendable>: Coordination {
+@usableFromInline
+struct LimitedMerge<Element: Sendable>: Coordination {
+  @usableFromInline
   enum Input: Sendable {
     case stream(Observable<Element>)
     case innerCompleted
     case outerCompleted
   }
 
-  let limit: Int
-  private var waiting = WaitingElements<Observable<Element>>()
-  private var running = 0
-  private var outerHasCompleted = false
+  @usableFromInline let limit: Int
+  @usableFromInline var waiting = WaitingElements<Observable<Element>>()
+  @usableFromInline var running = 0
+  @usableFromInline var outerHasCompleted = false
 
+  @inlinable
   init(limit: Int) { self.limit = limit }
 
+  @inlinable
   mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
     switch input {
     case .stream(let stream):
@@ -213,7 +239,8 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
     }
   }
 
-  private static func begin(_ stream: Observable<Element>, _ coordinator: Coordinator<Self>) {
+  @inlinable
+  static func begin(_ stream: Observable<Element>, _ coordinator: Coordinator<Self>) {
     coordinator.run(stream, endingBefore: .completion) { event in
       switch event {
       case .next: coordinator.serialized.on(event)
@@ -224,7 +251,9 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
   }
 }
 
-private struct TriggeredRetry<Element: Sendable, Failure: Sendable>: Coordination {
+@usableFromInline
+struct TriggeredRetry<Element: Sendable, Failure: Sendable>: Coordination {
+  @usableFromInline
   enum Input: Sendable {
     case start
     case failed(any Error)
@@ -232,18 +261,20 @@ private struct TriggeredRetry<Element: Sendable, Failure: Sendable>: Coordinatio
     case triggerEnded(Event<Element>)
   }
 
-  let source: Observable<Element>
-  let match: @Sendable (any Error) -> Failure?
-  let errors = SubjectCore<Failure>(RecentElements(limit: 0))
+  @usableFromInline let source: Observable<Element>
+  @usableFromInline let match: @Sendable (any Error) -> Failure?
+  @usableFromInline let errors = SubjectCore<Failure>(RecentElements(limit: 0))
   /// Whether the source has failed and was not subscribed to again.
-  private var isWaiting = false
+  @usableFromInline var isWaiting = false
   /// The stop event of the trigger. It takes effect at a failure.
-  private var triggerEnd: Event<Element>?
+  @usableFromInline var triggerEnd: Event<Element>?
 
+  @inlinable
   init(_ source: Observable<Element>, _ match: @escaping @Sendable (any Error) -> Failure?) {
     (self.source, self.match) = (source, match)
   }
 
+  @inlinable
   mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
     switch input {
     case .start: begin(coordinator)
@@ -258,7 +289,8 @@ private struct TriggeredRetry<Element: Sendable, Failure: Sendable>: Coordinatio
     }
   }
 
-  private mutating func begin(_ coordinator: Coordinator<Self>) {
+  @inlinable
+  mutating func begin(_ coordinator: Coordinator<Self>) {
     isWaiting = false
     coordinator.run(source, endingBefore: .failure) { event in
       if let error = event.error {

@@ -10,7 +10,8 @@ extension ObservableType {
   ///   - replay: How many of the last elements each further observer receives first.
   ///   - scope: Whether what is kept outlives the shared subscription.
   /// - Precondition: `replay` is not negative.
-  @inlinable public func share(
+  @inlinable
+  public func share(
     replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected
   ) -> Observable<Element> {
     let multicast = Multicast(
@@ -22,12 +23,14 @@ extension ObservableType {
 
   /// Returns a stream that delivers one subscription of this stream to all its observers. The subscription
   /// begins with ``ConnectableObservable/connect()``.
-  @inlinable public func publish() -> ConnectableObservable<Element> { replay(0) }
+  @inlinable
+  public func publish() -> ConnectableObservable<Element> { replay(0) }
 
   /// As ``publish()``, but further observers first receive the last `bufferSize` elements.
   ///
   /// - Precondition: `bufferSize` is not negative.
-  @inlinable public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
+  @inlinable
+  public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
     ConnectableObservable(Multicast(self, keeping: bufferSize, forever: false, endsFirst: true))
   }
 }
@@ -46,22 +49,26 @@ public enum SubjectLifetimeScope: Sendable {
 public struct ConnectableObservable<Element: Sendable>: ObservableType {
   @usableFromInline let multicast: Multicast<Element>
 
-  @inlinable init(_ multicast: Multicast<Element>) { self.multicast = multicast }
+  @inlinable
+  init(_ multicast: Multicast<Element>) { self.multicast = multicast }
 
   /// Begins the shared subscription, unless there is one. Any thread.
   ///
   /// - Returns: A disposable that ends the shared subscription. Its observers receive nothing more; later
   ///   observers wait for the next connection.
   @discardableResult
-  @inlinable public func connect() -> any Disposable { multicast.connect() }
+  @inlinable
+  public func connect() -> any Disposable { multicast.connect() }
 
   /// Returns a stream that connects with its first observer, and disconnects with its last.
-  @inlinable public func refCount() -> Observable<Element> {
+  @inlinable
+  public func refCount() -> Observable<Element> {
     let multicast = multicast
     return Observable { multicast.subscribeCounted($0) }
   }
 
-  @inlinable public func asObservable() -> Observable<Element> {
+  @inlinable
+  public func asObservable() -> Observable<Element> {
     let multicast = multicast
     return Observable { multicast.subscribe($0) }
   }
@@ -71,16 +78,20 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
 ///
 /// Each *connection* has one subject, and at most one subscription of the source. It is over when that
 /// subscription ends. The next observer opens the next connection.
-@usableFromInline final class Multicast<Element: Sendable>: Sendable {
+@usableFromInline
+final class Multicast<Element: Sendable>: Sendable {
   /// Its identity tells connections apart.
-  @usableFromInline final class Connection: Sendable {
+  @usableFromInline
+  final class Connection: Sendable {
     @usableFromInline let subject: SubjectCore<Element>
     @usableFromInline let subscription = SingleAssignmentDisposable()
 
-    @inlinable init(_ subject: SubjectCore<Element>) { self.subject = subject }
+    @inlinable
+    init(_ subject: SubjectCore<Element>) { self.subject = subject }
   }
 
-  @usableFromInline struct State: Sendable {
+  @usableFromInline
+  struct State: Sendable {
     @usableFromInline var connection: Connection?
     /// Whether the source of that connection is or was subscribed to.
     @usableFromInline var isConnected = false
@@ -92,7 +103,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
     @usableFromInline var beginsLater = false
 
     /// Forgets the connection.
-    @inlinable mutating func reset() {
+    @inlinable
+    mutating func reset() {
       (connection, isConnected, counted, beginsLater) = (nil, false, 0, false)
     }
   }
@@ -106,7 +118,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
   @usableFromInline let sharedSubject: SubjectCore<Element>?
   @usableFromInline let state = SystemMutex(State())
 
-  @inlinable init(
+  @inlinable
+  init(
     _ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool, endsFirst: Bool
   ) {
     guard bufferSize >= 0 else { fatalError("no negative number of elements can be replayed") }
@@ -116,16 +129,19 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
     sharedSubject = forever ? Self.makeSubject(bufferSize) : nil
   }
 
-  @inlinable static func makeSubject(_ bufferSize: Int) -> SubjectCore<Element> {
+  @inlinable
+  static func makeSubject(_ bufferSize: Int) -> SubjectCore<Element> {
     SubjectCore(RecentElements(limit: bufferSize), replaysAfterEnd: true)
   }
 
-  @inlinable func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
+  @inlinable
+  func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     join(counted: false).connection.subject.subscribe(observer)
   }
 
   /// Subscribes an observer that counts: the first one connects, and the last one to leave disconnects.
-  @inlinable func subscribeCounted(_ observer: AnyObserver<Element>) -> any Disposable {
+  @inlinable
+  func subscribeCounted(_ observer: AnyObserver<Element>) -> any Disposable {
     let (connection, isFirst) = join(counted: true)
     let subscription = connection.subject.subscribe(observer)
     if isFirst, connection.subject.stopEvent == nil { connect(connection) }
@@ -135,13 +151,15 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
     }
   }
 
-  @inlinable func connect() -> any Disposable {
+  @inlinable
+  func connect() -> any Disposable {
     let connection = join(counted: false).connection
     connect(connection)
     return Disposables.create { [self] in end(connection) }
   }
 
-  @inlinable func join(counted: Bool) -> (connection: Connection, isFirst: Bool) {
+  @inlinable
+  func join(counted: Bool) -> (connection: Connection, isFirst: Bool) {
     state.withLock { state in
       let connection = state.connection ?? Connection(sharedSubject ?? Self.makeSubject(bufferSize))
       state.connection = connection
@@ -153,7 +171,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
   /// Counts an observer out. In one step, so that no observer can join in between.
   ///
   /// - Returns: Whether the connection is over, because that was the last one that counted.
-  @inlinable func leave(_ connection: Connection) -> Bool {
+  @inlinable
+  func leave(_ connection: Connection) -> Bool {
     state.withLock { state in
       guard state.connection === connection else { return false }
       state.counted -= 1
@@ -166,7 +185,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
 
   /// Begins a connection, unless it has begun; after those that are being disposed of, so that the source has one subscription
   /// at a time.
-  @inlinable func connect(_ connection: Connection) {
+  @inlinable
+  func connect(_ connection: Connection) {
     let isMine = state.withLock { state in
       guard state.connection === connection, !state.isConnected else { return false }
       state.beginsLater = state.endings > 0
@@ -176,7 +196,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
     if isMine { begin(connection) }
   }
 
-  @inlinable func begin(_ connection: Connection) {
+  @inlinable
+  func begin(_ connection: Connection) {
     source.run(
       AnyObserver { [self] event in
         if connection.subscription.isDisposed { return }
@@ -195,7 +216,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
   /// Ends a connection because its source has ended: disposes of it, delivers the stop event, and then starts the connection that has
   /// waited for this end, if there is one. Not before the stop event, since the source of that connection may keep this thread. An
   /// observer that subscribes because of the stop event joins the waiting connection; without one, it opens one that begins at once.
-  @inlinable func stop(_ connection: Connection, _ event: Event<Element>) {
+  @inlinable
+  func stop(_ connection: Connection, _ event: Event<Element>) {
     let isMine = close(connection, countsEnding: true)
     connection.subscription.dispose()
     let next = isMine ? startNextOrCountOut() : nil
@@ -203,7 +225,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
     if let next { begin(withThoseBehind: next) }
   }
 
-  @inlinable func end(_ connection: Connection) {
+  @inlinable
+  func end(_ connection: Connection) {
     state.withLock { state in
       if state.connection === connection { state.reset() }
       state.endings += 1
@@ -213,13 +236,15 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
 
   /// Disposes of the ending connection, then starts the connection that waited for its end. The ending counts until that has
   /// subscribed to the source: if its only observer has left by then, the next one must wait.
-  @inlinable func finish(_ connection: Connection) {
+  @inlinable
+  func finish(_ connection: Connection) {
     connection.subscription.dispose()
     if let next = startNextOrCountOut() { begin(withThoseBehind: next) }
   }
 
   /// Begins a connection that has waited, and then those that have begun to wait meanwhile.
-  @inlinable func begin(withThoseBehind connection: Connection) {
+  @inlinable
+  func begin(withThoseBehind connection: Connection) {
     var next = Optional(connection)
     while let connection = next {
       // Its observers may have left.
@@ -228,7 +253,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
     }
   }
 
-  @inlinable func startNextOrCountOut() -> Connection? {
+  @inlinable
+  func startNextOrCountOut() -> Connection? {
     state.withLock { state in
       if state.endings == 1, state.beginsLater {
         (state.isConnected, state.beginsLater) = (true, false)
@@ -243,7 +269,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
   ///
   /// - Returns: Whether that had not happened yet. If so, and if `countsEnding`, its end counts as one that the next connection waits for.
   @discardableResult
-  @inlinable func close(_ connection: Connection, countsEnding: Bool = false) -> Bool {
+  @inlinable
+  func close(_ connection: Connection, countsEnding: Bool = false) -> Bool {
     state.withLock { state in
       // The caller retains the connection, so no object of a user is destroyed under the lock.
       guard state.connection === connection else { return false }

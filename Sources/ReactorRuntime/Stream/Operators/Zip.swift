@@ -7,6 +7,7 @@
 /// result fails with ``RxError/overflow``.
 extension Observable {
   /// Sends what `resultSelector` returns for the elements of the same number.
+  @inlinable
   public static func zip<S1: ObservableConvertibleType, S2: ObservableConvertibleType>(
     _ source1: S1, _ source2: S2,
     resultSelector: @escaping @Sendable (S1.Element, S2.Element) throws -> Element
@@ -28,6 +29,7 @@ extension Observable {
   }
 
   /// Sends the elements of the same number.
+  @inlinable
   public static func zip<S1: ObservableConvertibleType, S2: ObservableConvertibleType>(
     _ source1: S1, _ source2: S2
   ) -> Observable<(S1.Element, S2.Element)> where Element == (S1.Element, S2.Element) {
@@ -52,6 +54,7 @@ extension Observable {
   }
 
   /// Sends the elements of the same number.
+  @inlinable
   public static func zip<
     S1: ObservableConvertibleType, S2: ObservableConvertibleType, S3: ObservableConvertibleType
   >(
@@ -82,6 +85,7 @@ extension Observable {
   }
 
   /// Sends the elements of the same number.
+  @inlinable
   public static func zip<
     S1: ObservableConvertibleType, S2: ObservableConvertibleType, S3: ObservableConvertibleType,
     S4: ObservableConvertibleType
@@ -96,6 +100,7 @@ extension Observable {
   /// streams it completes at once.
   ///
   /// - Complexity: O(1) for each element, and O(n) for each result, in the number of streams.
+  @inlinable
   public static func zip<Sources: Collection>(
     _ sources: Sources, resultSelector: @escaping @Sendable ([Sources.Element.Element]) throws -> Element
   ) -> Observable<Element> where Sources.Element: ObservableConvertibleType {
@@ -105,6 +110,7 @@ extension Observable {
   /// Sends the elements of the same number, in the order of the streams. Without streams it completes at once.
   ///
   /// - Complexity: O(1) for each element, and O(n) for each result, in the number of streams.
+  @inlinable
   public static func zip<Sources: Collection>(
     _ sources: Sources
   ) -> Observable<[Element]> where Sources.Element: ObservableConvertibleType<Element> {
@@ -113,24 +119,31 @@ extension Observable {
 }
 
 /// The state of `zip` of two streams.
-private struct ZippedPair<A: Sendable, B: Sendable>: Sendable {
-  private var first = WaitingElements<A>()
-  private var second = WaitingElements<B>()
-  private var firstHasEnded = false
-  private var secondHasEnded = false
+@usableFromInline
+struct ZippedPair<A: Sendable, B: Sendable>: Sendable {
+  @usableFromInline var first = WaitingElements<A>()
+  @usableFromInline var second = WaitingElements<B>()
+  @usableFromInline var firstHasEnded = false
+  @usableFromInline var secondHasEnded = false
 
+  @inlinable
+  init() {}
+
+  @usableFromInline
   enum Input: Sendable {
     case first(Event<A>)
     case second(Event<B>)
   }
 
   /// Whether no further pair can come.
+  @inlinable
   var isOver: Bool { firstHasEnded && first.isEmpty || secondHasEnded && second.isEmpty }
 
   /// Keeps an event of a stream.
   ///
   /// - Returns: The pair that it completes.
   /// - Throws: The error of the stream, or ``RxError/overflow``.
+  @inlinable
   mutating func note(_ input: Input) throws -> (A, B)? {
     switch input {
     case .first(.next(let element)): try first.appendUpToLimit(element)
@@ -146,28 +159,39 @@ private struct ZippedPair<A: Sendable, B: Sendable>: Sendable {
 }
 
 /// The state of `zip` of a list of streams.
-private struct ZippedList<Element: Sendable>: Sendable {
-  private struct Part: Sendable {
-    var waiting = WaitingElements<Element>()
-    var hasEnded = false
+@usableFromInline
+struct ZippedList<Element: Sendable>: Sendable {
+  @usableFromInline
+  struct Part: Sendable {
+    @usableFromInline var waiting = WaitingElements<Element>()
+    @usableFromInline var hasEnded = false
+
+    @inlinable
+    init() {}
   }
 
-  private struct Input: Sendable {
-    let index: Int
-    let event: Event<Element>
+  @usableFromInline
+  struct Input: Sendable {
+    @usableFromInline let index: Int
+    @usableFromInline let event: Event<Element>
+
+    @inlinable
+    init(index: Int, event: Event<Element>) { (self.index, self.event) = (index, event) }
   }
 
-  private var parts: [Part]
+  @usableFromInline var parts: [Part]
   /// How many parts have no element.
-  private var missing: Int
+  @usableFromInline var missing: Int
   /// Whether no further result can come: a part has ended, and has no element.
-  private var isOver = false
+  @usableFromInline var isOver = false
 
-  private init(of count: Int) {
+  @inlinable
+  init(of count: Int) {
     parts = Array(repeating: Part(), count: count)
     missing = count
   }
 
+  @inlinable
   static func zip<Result: Sendable>(
     _ streams: [Observable<Element>], _ makeResult: @escaping @Sendable ([Element]) throws -> Result
   ) -> Observable<Result> {
@@ -187,7 +211,8 @@ private struct ZippedList<Element: Sendable>: Sendable {
     }
   }
 
-  private mutating func note(_ input: Input) throws -> [Element]? {
+  @inlinable
+  mutating func note(_ input: Input) throws -> [Element]? {
     switch input.event {
     case .next(let element):
       if parts[input.index].waiting.isEmpty { missing -= 1 }
