@@ -133,7 +133,9 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   deinit {
     value.destroy(Value.self)
     // No other thread refers to the reply any more, so relaxed. An asker that does not wait yet has a reference itself.
-    if isUsed.load(ordering: .relaxed) || phase.load(ordering: .relaxed) != ReplyPhase.waiting { return }
+    if isUsed.load(ordering: .relaxed) { return }
+    // Acquire: the receiver. The count of references orders that, too, but ThreadSanitizer does not see it.
+    if phase.load(ordering: .acquiring) != ReplyPhase.waiting { return }
     guard let receiver else { return }
     let reason = TurnMark.isDiscarding ? AskError.closed : .dropped
     // This may be the middle of a turn.
