@@ -101,8 +101,9 @@ private struct DeadlineShard: Sendable {
 
   /// Removes some of the deadlines that have passed, so that no thread waits long for the mutex; or else sets the timer for the others.
   private mutating func removePassed(in shard: SystemMutex<DeadlineShard>) -> (Passed, mayBeMore: Bool) {
+    let now = UInt64(MonotonicTime.now) >> Self.tickBits
     var passed: Passed = []
-    while let deadline = wheel.removeFirst(dueBy: UInt64(MonotonicTime.now) >> Self.tickBits) {
+    while let deadline = wheel.removeFirst(dueBy: now) {
       if let onPassed = deadline.onPassed.take() { passed.append(onPassed) }
       // The time of the timer stays: nobody sets another one meanwhile.
       if passed.count == 256 { return (passed, true) }

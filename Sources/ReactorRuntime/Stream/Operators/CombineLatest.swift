@@ -144,13 +144,6 @@ extension ObservableType {
   }
 }
 
-/// An event of one of two streams.
-@usableFromInline
-enum EitherEvent<First: Sendable, Second: Sendable>: Sendable {
-  case first(Event<First>)
-  case second(Event<Second>)
-}
-
 /// The state of `combineLatest` of up to four streams. A stream that is not there never sends.
 @usableFromInline
 struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable>: Sendable {
@@ -215,14 +208,7 @@ struct LatestElementList<Element: Sendable>: Sendable {
   @usableFromInline var missing: Int
   @usableFromInline var running: Int
 
-  @usableFromInline
-  struct Input: Sendable {
-    @usableFromInline let index: Int
-    @usableFromInline let event: Event<Element>
-
-    @inlinable
-    init(index: Int, event: Event<Element>) { (self.index, self.event) = (index, event) }
-  }
+  @usableFromInline typealias Input = IndexedEvent<Element>
 
   @inlinable
   init(of count: Int) {
@@ -246,7 +232,7 @@ struct LatestElementList<Element: Sendable>: Sendable {
         }
       }
       for (index, stream) in streams.enumerated() {
-        inputs.add(stream) { Input(index: index, event: $0) }
+        inputs.add(stream) { IndexedEvent(index: index, event: $0) }
       }
       return inputs.sink
     }

@@ -1,7 +1,24 @@
-// Up to eight streams of different types, for `zip` and `combineLatest`. Together, not in pairs: a pair that can make no further
-// result would end, and hide that one of its streams fails later.
+// What `zip` and `combineLatest` of several streams receive. Three to eight streams of different types are together, not in pairs: a pair
+// that can make no further result would end, and hide that one of its streams fails later.
 
-/// An event of one of the streams.
+/// An event of one of two streams.
+@usableFromInline
+enum EitherEvent<First: Sendable, Second: Sendable>: Sendable {
+  case first(Event<First>)
+  case second(Event<Second>)
+}
+
+/// An event of one of the streams of a list.
+@usableFromInline
+struct IndexedEvent<Element: Sendable>: Sendable {
+  @usableFromInline let index: Int
+  @usableFromInline let event: Event<Element>
+
+  @inlinable
+  init(index: Int, event: Event<Element>) { (self.index, self.event) = (index, event) }
+}
+
+/// An event of one of up to eight streams.
 enum EventOfMany<
   A: Sendable, B: Sendable, C: Sendable, D: Sendable, E: Sendable, F: Sendable, G: Sendable, H: Sendable
 >: Sendable {

@@ -126,14 +126,10 @@ struct ZippedPair<A: Sendable, B: Sendable>: Sendable {
   @usableFromInline var firstHasEnded = false
   @usableFromInline var secondHasEnded = false
 
+  @usableFromInline typealias Input = EitherEvent<A, B>
+
   @inlinable
   init() {}
-
-  @usableFromInline
-  enum Input: Sendable {
-    case first(Event<A>)
-    case second(Event<B>)
-  }
 
   /// Whether no further pair can come.
   @inlinable
@@ -170,14 +166,7 @@ struct ZippedList<Element: Sendable>: Sendable {
     init() {}
   }
 
-  @usableFromInline
-  struct Input: Sendable {
-    @usableFromInline let index: Int
-    @usableFromInline let event: Event<Element>
-
-    @inlinable
-    init(index: Int, event: Event<Element>) { (self.index, self.event) = (index, event) }
-  }
+  @usableFromInline typealias Input = IndexedEvent<Element>
 
   @usableFromInline var parts: [Part]
   /// How many parts have no element.
@@ -205,7 +194,7 @@ struct ZippedList<Element: Sendable>: Sendable {
         } catch { sink.fail(error) }
       }
       for (index, stream) in streams.enumerated() {
-        inputs.add(stream) { Input(index: index, event: $0) }
+        inputs.add(stream) { IndexedEvent(index: index, event: $0) }
       }
       return inputs.sink
     }
