@@ -17,7 +17,8 @@ public enum MonotonicTime {
   /// The time `delay` after now; at least now, and at most about 146 years later.
   public static func after(_ delay: Duration) -> Int64 { presentAndTime(after: delay).due }
 
-  private static func presentAndTime(after delay: Duration) -> (now: Int64, due: Int64) {
+  /// The same, and the current time.
+  public static func presentAndTime(after delay: Duration) -> (now: Int64, due: Int64) {
     let now = now
     return (
       now, delay <= .zero ? now : now.addingReportingOverflow(min(delay.nanoseconds, longest)).partialValue
@@ -29,7 +30,7 @@ public enum MonotonicTime {
     after(ContinuousClock.now.duration(to: instant))
   }
 
-  /// The same, and the current time.
+  /// The time of this clock that corresponds to an instant of `ContinuousClock`, and the current time.
   public static func presentAndTime(at instant: ContinuousClock.Instant) -> (now: Int64, due: Int64) {
     presentAndTime(after: ContinuousClock.now.duration(to: instant))
   }

@@ -12,26 +12,51 @@ final class Deadline: @unchecked Sendable {
 
   /// Nil once the deadline is over: what it captures usually refers to this object.
   fileprivate var onPassed: (@Sendable () -> Void)?
+  /// Where the closure is called; nil for any thread of Dispatch.
+  fileprivate let queue: DispatchQueue?
   private let shard: SystemMutex<DeadlineShard>
 
-  /// Sets a deadline. Any thread; O(1), amortized.
+  /// Sets a deadline whose closure is called on any thread of Dispatch. Any thread; O(1), amortized.
   ///
   /// - Parameters:
   ///   - instant: When the closure is called: not earlier, and at most one tick (65 µs) later if a thread of Dispatch is free.
-  ///   - onPassed: Called once at most, on a thread of Dispatch; perhaps before this returns. Released then, or when the deadline is
-  ///     cancelled.
-  init(at instant: ContinuousClock.Instant, _ onPassed: @escaping @Sendable () -> Void) {
-    self.onPassed = onPassed
-    shard = DeadlineShard.ofThread
-    let (now, due) = MonotonicTime.presentAndTime(at: instant)
-    shard.withLock { $0.add(self, due: due, now: now, in: shard) }
+  ///   - onPassed: Called once at most, perhaps before this returns. Released then, or when the deadline is cancelled.
+  convenience init(at instant: ContinuousClock.Instant, _ onPassed: @escaping @Sendable () -> Void) {
+    self.init(MonotonicTime.presentAndTime(at: instant), nil, DeadlineShard.ofThread, onPassed)
   }
 
-  /// Ends the deadline, unless it has passed. Any thread; O(1).
+  /// The same, after a delay.
+  convenience init(after delay: Duration, _ onPassed: @escaping @Sendable () -> Void) {
+    self.init(MonotonicTime.presentAndTime(after: delay), nil, DeadlineShard.ofThread, onPassed)
+  }
+
+  /// Sets a deadline whose closure is called on a queue: in the order of the ticks, and of setting if the tick is the same, where
+  /// the queue is serial.
+  convenience init(
+    after delay: Duration, on queue: DispatchQueue, _ onPassed: @escaping @Sendable () -> Void
+  ) {
+    self.init(MonotonicTime.presentAndTime(after: delay), queue, DeadlineShard.of(queue), onPassed)
+  }
+
+  private init(
+    _ time: (now: Int64, due: Int64), _ queue: DispatchQueue?, _ shard: SystemMutex<DeadlineShard>,
+    _ onPassed: @escaping @Sendable () -> Void
+  ) {
+    (self.onPassed, self.queue, self.shard) = (onPassed, queue, shard)
+    shard.withLock { $0.add(self, due: time.due, now: time.now, in: shard) }
+  }
+
+  /// Ends the deadline, unless the closure was called. Any thread; O(1).
   func cancel() {
     // Released after the mutex: what the closure captures may run any code when it goes away.
     let released = shard.withLock { $0.remove(self) }
     withExtendedLifetime(released) {}
+  }
+
+  /// Calls the closure, unless the deadline was cancelled since it has passed.
+  fileprivate func call() {
+    let onPassed = shard.withLock { $0.remove(self) }
+    onPassed?()
   }
 }
 
@@ -66,9 +91,14 @@ private struct DeadlineShard: Sendable {
     return (0..<count).map { _ in SystemMutex(DeadlineShard()) }
   }()
 
-  /// The shard to which the calling thread adds.
+  /// The shard to which the calling thread adds what is called on any thread.
   static var ofThread: SystemMutex<DeadlineShard> {
     all[spread(CurrentCore.threadToken) & (all.count - 1)]
+  }
+
+  /// The shard of a queue: only one, so that its deadlines keep their order.
+  static func of(_ queue: DispatchQueue) -> SystemMutex<DeadlineShard> {
+    all[spread(UInt64(UInt(bitPattern: ObjectIdentifier(queue)))) & (all.count - 1)]
   }
 
   /// Adds a deadline.
@@ -91,24 +121,32 @@ private struct DeadlineShard: Sendable {
   }
 
   private mutating func setTimer(for tick: UInt64, in shard: SystemMutex<DeadlineShard>) {
-    timer?.dispose()
+    timer?.cancel()
     timerTick = tick
     // Not as a delay: this thread may have waited since it read the clock. Later times than this one, in centuries, are those of another
     // clock to Dispatch.
     let time = DispatchTime(uptimeNanoseconds: min(tick << Self.tickBits, 1 << 61))
-    timer = DispatchTimer(on: .global(), at: time, every: nil) { Self.callPassed(in: shard) }
+    timer = DispatchTimer(on: .global(), at: time) { Self.callPassed(in: shard) }
   }
 
   /// Removes some of the deadlines that have passed, so that no thread waits long for the mutex; or else sets the timer for the others.
+  /// Leaves to their queues those that have one, and returns the closures of the others.
   private mutating func removePassed(in shard: SystemMutex<DeadlineShard>) -> (Passed, mayBeMore: Bool) {
     let now = UInt64(MonotonicTime.now) >> Self.tickBits
     var passed: Passed = []
+    var count = 0
     while let deadline = wheel.removeFirst(dueBy: now) {
-      if let onPassed = deadline.onPassed.take() { passed.append(onPassed) }
+      if let queue = deadline.queue {
+        // Here, where no other thread comes in between with later ones. The queue runs nothing inside of this call.
+        queue.async(execute: deadline.call)
+      } else if let onPassed = deadline.onPassed.take() {
+        passed.append(onPassed)
+      }
+      count += 1
       // The time of the timer stays: nobody sets another one meanwhile.
-      if passed.count == 256 { return (passed, true) }
+      if count == 256 { return (passed, true) }
     }
-    timer?.dispose()
+    timer?.cancel()
     (timer, timerTick) = (nil, .max)
     if let check = wheel.nextCheck { setTimer(for: check, in: shard) }
     return (passed, false)

@@ -120,7 +120,7 @@ final class CalledWaking: HostWaking {
     if let onTimer {
       if let hosted = hosted.value { onTimer(hosted, delay) }
     } else {
-      _ = DispatchTimer(on: .global(), after: delay, every: nil) { [weak self] in self?.wake() }
+      _ = Deadline(after: delay) { [weak self] in self?.wake() }
     }
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import ReactorCore
 import TestSupport
 import Testing
@@ -139,6 +140,72 @@ import Testing
     set(at: .now + .seconds(1000), Setter(isOver)).cancel()
     _ = set(at: .now + .milliseconds(1), Setter(isOver))
     #expect(isOver.wait())
+  }
+
+  @Test func `deadlines of a serial queue come in their order, however many and from whatever thread`() {
+    /// In nanoseconds; a deadline is at some time between the two.
+    typealias Bounds = (earliest: Int64, latest: Int64)
+    let (calls, all) = (Record<Bounds>(), Gate(count: 4 * 400))
+    let queue = DispatchQueue(label: "deadlines")
+    let haveSet = Threads.run(4) { thread in
+      var random = SplitMix64(seed: UInt64(thread))
+      for _ in 0..<400 {
+        let (delay, bounds) = (Int64(random.next() % 4_000_000), SystemMutex<Bounds>((0, .max)))
+        let earliest = MonotonicTime.now + delay
+        _ = Deadline(after: .nanoseconds(delay), on: queue) {
+          calls.append(bounds.withLock { $0 })
+          all.open()
+        }
+        bounds.withLock { $0 = (earliest, MonotonicTime.now + delay) }
+      }
+    }
+    #expect(haveSet)
+    #expect(all.wait())
+    let tick: Int64 = 1 << 16
+    var earliest: Int64 = 0
+    for bounds in calls.elements {
+      #expect(bounds.latest + tick >= earliest)
+      earliest = max(earliest, bounds.earliest)
+    }
+  }
+
+  @Test func `deadlines of one time come in the order in which they were set`() {
+    let (calls, all) = (Record<Int>(), Gate(count: 1000))
+    let queue = DispatchQueue(label: "deadlines")
+    for number in 0..<1000 {
+      _ = Deadline(after: .milliseconds(20), on: queue) {
+        calls.append(number)
+        all.open()
+      }
+    }
+    #expect(all.wait())
+    #expect(calls.elements == Array(0..<1000))
+  }
+
+  @Test func `a deadline that has passed is not called if it is cancelled before its queue comes to it`() {
+    let (lifetimes, calls, isBusy, mayGoOn) = (Lifetimes(), Record<Int>(), Gate(), Gate())
+    let queue = DispatchQueue(label: "deadlines")
+    queue.async {
+      isBusy.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isBusy.wait())
+    let deadlines = (0..<10).map { number in
+      let object = lifetimes.track(number)
+      return Deadline(after: .milliseconds(1), on: queue) { calls.append(object.value) }
+    }
+    // Another deadline, of the same shard, has been left to the queue after those.
+    let last = Gate()
+    _ = Deadline(after: .milliseconds(2), on: queue) { last.open() }
+    let later = Gate()
+    _ = Deadline(at: .now + .milliseconds(30)) { later.open() }
+    #expect(later.wait())
+    for deadline in deadlines[5...] { deadline.cancel() }
+    #expect(lifetimes.alive == 5)
+    mayGoOn.open()
+    #expect(last.wait())
+    #expect(calls.elements == Array(0..<5))
+    #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
   @Test func `nothing is left of a deadline that was cancelled`() {

@@ -5,6 +5,7 @@ import Synchronization
 ///
 /// The functions are called one at a time. They pass events on to `subscription.sink`, and start the timer by
 /// `subscription.startTimer(after:)`.
+@usableFromInline
 protocol TimedOperation<Element>: Sendable {
   associatedtype Element: Sendable
 
@@ -26,10 +27,12 @@ protocol TimedOperation<Element>: Sendable {
 }
 
 extension TimedOperation {
-  static var stampsEvents: Bool { false }
+  @inlinable static var stampsEvents: Bool { false }
 
+  @inlinable
   func delivers(_ subscription: TimedSubscription<Self>) -> Bool { true }
 
+  @inlinable
   mutating func begin(_ subscription: TimedSubscription<Self>) {}
 }
 
@@ -42,29 +45,33 @@ extension TimedOperation {
 /// What the timer causes is delivered where the scheduler runs it. If it fires while the source's thread is in the drain, that thread
 /// does not deliver it, but starts the timer again. It does so at least twice, and for ten milliseconds: a source that is
 /// hardly ever out of the drain must not keep the timer from its effect.
+@usableFromInline
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
-  private enum Signal: Sendable {
+  @usableFromInline
+  enum Signal: Sendable {
     case begin
     case event(Event<Operation.Element>, at: Duration)
     case timer(Firing)
   }
 
   /// That a timer has fired.
-  private struct Firing: Sendable {
-    let number: Int
+  @usableFromInline
+  struct Firing: Sendable {
+    @usableFromInline let number: Int
     /// The thread on which it has fired, as its token.
-    let thread = CurrentCore.threadToken
+    @usableFromInline let thread = CurrentCore.threadToken
     /// How often it was started again, and when it fired after the first of these starts. The time before that does not count: the
     /// source's thread may have taken long until it saw the firing.
-    private var attempt = 0
-    private var start = MonotonicTime.now
+    @usableFromInline var attempt = 0
+    @usableFromInline var start = MonotonicTime.now
 
+    @inlinable
     init(number: Int) { self.number = number }
 
-    var isLate: Bool { attempt >= 2 && MonotonicTime.now - start > 10_000_000 }
+    @inlinable var isLate: Bool { attempt >= 2 && MonotonicTime.now - start > 10_000_000 }
 
     /// The firing of this timer when it was started once more. Made by the thread on which it fires.
-    var again: Firing {
+    @inlinable var again: Firing {
       var firing = Firing(number: number)
       firing.attempt = attempt + 1
       if attempt > 0 { firing.start = start }
@@ -73,26 +80,33 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   /// A signal with the subscription that it concerns, so that the drain need not retain its owner.
-  private struct Input: Sendable {
-    let signal: Signal
-    let subscription: TimedSubscription
+  @usableFromInline
+  struct Input: Sendable {
+    @usableFromInline let signal: Signal
+    @usableFromInline let subscription: TimedSubscription
+
+    @inlinable
+    init(_ signal: Signal, _ subscription: TimedSubscription) {
+      (self.signal, self.subscription) = (signal, subscription)
+    }
   }
 
-  let sink: Sink<Operation.Element>
-  private let scheduler: any SchedulerType
+  @usableFromInline let sink: Sink<Operation.Element>
+  @usableFromInline let scheduler: any SchedulerType
   /// Whether the timer is one of virtual time.
   ///
   /// Elsewhere an operation may let the timer run on when it is to fire later, and start the next one when it has fired. Not in virtual
   /// time: actions of one moment run in the order in which they were scheduled, so a timer that is started late runs after them.
-  let hasVirtualTimer: Bool
-  private let drain: StatefulDrain<Operation, Input>
-  private let source = SerialDisposable()
-  private let timer = SerialDisposable()
+  @usableFromInline let hasVirtualTimer: Bool
+  @usableFromInline let drain: StatefulDrain<Operation, Input>
+  @usableFromInline let source = SerialDisposable()
+  @usableFromInline let timer = SerialDisposable()
   /// The number of the newest timer. It tells that timer from an earlier one that was cancelled while it
   /// fired. Relaxed: only the drainer touches it, and the drain orders one drainer after the other.
-  private let timers = Atomic(0)
+  @usableFromInline let timers = Atomic(0)
 
-  private init(_ operation: Operation, _ scheduler: any SchedulerType, _ sink: Sink<Operation.Element>) {
+  @inlinable
+  init(_ operation: Operation, _ scheduler: any SchedulerType, _ sink: Sink<Operation.Element>) {
     self.sink = sink
     self.scheduler = scheduler
     hasVirtualTimer = scheduler is any VirtualTimeSchedulerType
@@ -102,6 +116,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   /// Returns the stream that `operation` makes of a source.
+  @inlinable
   static func stream(
     _ operation: Operation, of source: Observable<Operation.Element>, on scheduler: any SchedulerType
   ) -> Observable<Operation.Element> {
@@ -127,9 +142,10 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   /// The scheduler's time.
-  var now: Duration { scheduler.now }
+  @inlinable var now: Duration { scheduler.now }
 
   /// Starts the timer, in the place of one that may be running. Called by the operation.
+  @inlinable
   func startTimer(after delay: Duration) {
     let number = timers.wrappingAdd(1, ordering: .relaxed).newValue
     timer.disposable = scheduler.schedule(after: max(delay, .zero)) {
@@ -138,17 +154,20 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   /// Disposes of the source and subscribes to another one, whose events need no drain. Called by the operation, the last time.
+  @inlinable
   func replaceSource(by other: Observable<Operation.Element>, _ observer: AnyObserver<Operation.Element>) {
     // First: a source that is blocked in `submit` could not end before its disposal, which may wait for it.
     drain.dispose()
     other.joiningQueue { source.disposable = other.run(observer) }
   }
 
-  private func submit(_ signal: Signal) {
-    if !sink.isOver { drain.submit(Input(signal: signal, subscription: self)) }
+  @inlinable
+  func submit(_ signal: Signal) {
+    if !sink.isOver { drain.submit(Input(signal, self)) }
   }
 
-  private func handle(_ signal: Signal, _ operation: inout Operation) {
+  @inlinable
+  func handle(_ signal: Signal, _ operation: inout Operation) {
     if sink.isOver { return }
     switch signal {
     case .begin: operation.begin(self)
@@ -158,7 +177,8 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     }
   }
 
-  private func handle(_ firing: Firing, _ operation: inout Operation) {
+  @inlinable
+  func handle(_ firing: Firing, _ operation: inout Operation) {
     if firing.thread == CurrentCore.threadToken || firing.isLate || hasVirtualTimer
       || !operation.delivers(self)
     {

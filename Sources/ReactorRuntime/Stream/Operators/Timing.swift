@@ -63,6 +63,7 @@ extension ObservableType {
   /// - Parameters:
   ///   - dueTime: How much later.
   ///   - scheduler: Where events are delivered, except an error.
+  @inlinable
   public func delay(
     _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
   ) -> Observable<Element> {
@@ -90,29 +91,37 @@ extension ObservableType {
   }
 }
 
-private struct Delay<Element: Sendable>: TimedOperation {
-  private struct Waiting: Sendable {
-    let due: Duration
-    let event: Event<Element>
+@usableFromInline
+struct Delay<Element: Sendable>: TimedOperation {
+  @usableFromInline
+  struct Waiting: Sendable {
+    @usableFromInline let due: Duration
+    @usableFromInline let event: Event<Element>
+
+    @inlinable
+    init(_ event: Event<Element>, due: Duration) { (self.due, self.event) = (due, event) }
   }
 
-  static var stampsEvents: Bool { true }
+  @inlinable static var stampsEvents: Bool { true }
 
-  let dueTime: Duration
-  private var waiting = WaitingElements<Waiting>()
+  @usableFromInline let dueTime: Duration
+  @usableFromInline var waiting = WaitingElements<Waiting>()
 
+  @inlinable
   init(dueTime: Duration) { self.dueTime = dueTime }
 
+  @inlinable
   mutating func receive(
     _ event: Event<Element>, at arrival: Duration, _ subscription: TimedSubscription<Self>
   ) {
     if case .error = event { return subscription.sink.on(event) }
     let due = arrival + dueTime
-    waiting.append(Waiting(due: due, event: event))
+    waiting.append(Waiting(event, due: due))
     if waiting.count == 1 { subscription.startTimer(after: due - subscription.now) }
   }
 
   /// The timer is that of the first event, which is therefore due. Others that are due go with it.
+  @inlinable
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     let now = subscription.now
     var isFirst = true
@@ -140,6 +149,7 @@ extension ObservableType {
   /// - Parameters:
   ///   - dueTime: How long no other element must come.
   ///   - scheduler: Where elements are delivered, except the last one.
+  @inlinable
   public func debounce(
     _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
   ) -> Observable<Element> {
@@ -147,22 +157,26 @@ extension ObservableType {
   }
 }
 
-private struct Debounce<Element: Sendable>: TimedOperation {
-  let dueTime: Duration
-  private var pending: Element?
+@usableFromInline
+struct Debounce<Element: Sendable>: TimedOperation {
+  @usableFromInline let dueTime: Duration
+  @usableFromInline var pending: Element?
   /// When the pending element is due.
-  private var due = Duration.zero
-  private var timer = Timer.none
+  @usableFromInline var due = Duration.zero
+  @usableFromInline var timer = Timer.none
 
   /// Except in virtual time, a newer element does not start another timer: the running one starts the next when it fires.
-  private enum Timer {
+  @usableFromInline
+  enum Timer: Sendable {
     case none
     case ofPending
     case ofEarlierElement
   }
 
+  @inlinable
   init(dueTime: Duration) { self.dueTime = dueTime }
 
+  @inlinable
   mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     switch event {
     case .next(let element):
@@ -182,10 +196,12 @@ private struct Debounce<Element: Sendable>: TimedOperation {
     }
   }
 
+  @inlinable
   func delivers(_ subscription: TimedSubscription<Self>) -> Bool {
     timer == .ofPending || due <= subscription.now
   }
 
+  @inlinable
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     if !delivers(subscription) {
       timer = .ofPending
@@ -210,6 +226,7 @@ extension ObservableType {
   ///   - latest: Whether the last of the elements that came too early is delivered later. Otherwise they are
   ///     dropped.
   ///   - scheduler: Where elements are delivered that are delivered later.
+  @inlinable
   public func throttle(
     _ dueTime: RxTimeInterval, latest: Bool = true, scheduler: any SchedulerType = Schedulers.timing
   ) -> Observable<Element> {
@@ -217,18 +234,21 @@ extension ObservableType {
   }
 }
 
-private struct Throttle<Element: Sendable>: TimedOperation {
-  let dueTime: Duration
-  let latest: Bool
-  private var pending: Element?
-  private var lastSent: Duration?
-  private var isCompleted = false
+@usableFromInline
+struct Throttle<Element: Sendable>: TimedOperation {
+  @usableFromInline let dueTime: Duration
+  @usableFromInline let latest: Bool
+  @usableFromInline var pending: Element?
+  @usableFromInline var lastSent: Duration?
+  @usableFromInline var isCompleted = false
 
+  @inlinable
   init(dueTime: Duration, latest: Bool) {
     self.dueTime = dueTime
     self.latest = latest
   }
 
+  @inlinable
   mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     switch event {
     case .next(let element):
@@ -247,12 +267,14 @@ private struct Throttle<Element: Sendable>: TimedOperation {
     }
   }
 
+  @inlinable
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     if let element = pending { send(element, subscription) }
     if isCompleted { subscription.sink.complete() }
   }
 
-  private mutating func send(_ element: Element, _ subscription: TimedSubscription<Self>) {
+  @inlinable
+  mutating func send(_ element: Element, _ subscription: TimedSubscription<Self>) {
     pending = nil
     subscription.sink.next(element)
     // Afterwards, so that an observer that takes long still gets its pause.
@@ -269,6 +291,7 @@ extension ObservableType {
   ///   - dueTime: How long after the subscription, or after the element before, an element or a stop event
   ///     must come.
   ///   - scheduler: Where the failure is delivered.
+  @inlinable
   public func timeout(
     _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
   ) -> Observable<Element> {
@@ -282,6 +305,7 @@ extension ObservableType {
   ///     must come.
   ///   - other: The stream that follows then.
   ///   - scheduler: Where that is subscribed to.
+  @inlinable
   public func timeout(
     _ dueTime: RxTimeInterval, other: some ObservableConvertibleType<Element>,
     scheduler: any SchedulerType = Schedulers.timing
@@ -291,22 +315,26 @@ extension ObservableType {
   }
 }
 
-private struct Timeout<Element: Sendable>: TimedOperation {
-  let dueTime: Duration
-  let other: Observable<Element>
-  private var due = Duration.zero
+@usableFromInline
+struct Timeout<Element: Sendable>: TimedOperation {
+  @usableFromInline let dueTime: Duration
+  @usableFromInline let other: Observable<Element>
+  @usableFromInline var due = Duration.zero
   /// Whether an element came since the timer was started, except in virtual time. Then the timer starts again instead of
   /// ending the source. So there is one timer, however fast the source is.
-  private var hasReceived = false
-  private var isSwitched = false
+  @usableFromInline var hasReceived = false
+  @usableFromInline var isSwitched = false
 
+  @inlinable
   init(dueTime: Duration, other: Observable<Element>) {
     self.dueTime = dueTime
     self.other = other
   }
 
+  @inlinable
   mutating func begin(_ subscription: TimedSubscription<Self>) { subscription.startTimer(after: dueTime) }
 
+  @inlinable
   mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     if isSwitched { return }
     subscription.sink.on(event)
@@ -318,8 +346,10 @@ private struct Timeout<Element: Sendable>: TimedOperation {
     due = subscription.now + dueTime
   }
 
+  @inlinable
   func delivers(_ subscription: TimedSubscription<Self>) -> Bool { !hasReceived || due <= subscription.now }
 
+  @inlinable
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     if !delivers(subscription) {
       hasReceived = false

@@ -158,6 +158,9 @@ public final class MainScheduler: SchedulerType {
 private struct DispatchQueueScheduling: Sendable {
   let queue: DispatchQueue
 
+  /// The queue that runs what is to run on any thread.
+  private static let global = DispatchQueue.global()
+
   /// The system's monotonic clock, which stops while the machine sleeps.
   static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
@@ -168,69 +171,24 @@ private struct DispatchQueueScheduling: Sendable {
   }
 
   func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    DispatchTimer(on: queue, after: delay, every: nil, action)
+    queue === Self.global ? Deadline(after: delay, action) : Deadline(after: delay, on: queue, action)
   }
 
   func schedulePeriodic(
     after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
-    DispatchTimer(on: queue, after: delay, every: period, action)
+    DispatchTimer(
+      on: queue, at: .now() + delay.dispatchInterval(atLeast: 0), every: period.dispatchInterval(atLeast: 1),
+      action)
   }
 }
 
-/// A timer of the system: fires once or periodically, until it is disposed of.
-///
-/// The timer's handler retains this object and this object the timer, so it lives until it is over even if
-/// nothing else retains it. The system releases the handler of a cancelled timer some time later, on its
-/// queue. What the action captures must be released at once, so it is kept here and not in the handler.
-final class DispatchTimer: Disposable {
-  private struct Parts: @unchecked Sendable {
-    // Unchecked: the system's sources may be used on any thread.
-    var source: (any DispatchSourceTimer)?
-    var action: (@Sendable () -> Void)?
-  }
+extension Deadline: Disposable {
+  func dispose() { cancel() }
+}
 
-  private let parts = SystemMutex(Parts())
-
-  convenience init(
-    on queue: DispatchQueue, after delay: Duration, every period: Duration?,
-    _ action: @escaping @Sendable () -> Void
-  ) {
-    self.init(on: queue, at: .now() + delay.dispatchInterval(atLeast: 0), every: period, action)
-  }
-
-  init(
-    on queue: DispatchQueue, at deadline: DispatchTime, every period: Duration?,
-    _ action: @escaping @Sendable () -> Void
-  ) {
-    let source = DispatchSource.makeTimerSource(queue: queue)
-    if let period {
-      let interval = period.dispatchInterval(atLeast: 1)
-      source.schedule(deadline: deadline, repeating: interval, leeway: .nanoseconds(0))
-      source.setEventHandler(handler: fireAgain)
-    } else {
-      source.schedule(deadline: deadline, leeway: .nanoseconds(0))
-      source.setEventHandler(handler: fireOnce)
-    }
-    parts.withLock { $0 = Parts(source: source, action: action) }
-    source.resume()
-  }
-
-  func dispose() { _ = end() }
-
-  @Sendable private func fireOnce() { end()?() }
-
-  @Sendable private func fireAgain() { parts.withLock { $0.action }?() }
-
-  /// Ends the timer. Returns the action, if this is the first end.
-  private func end() -> (@Sendable () -> Void)? {
-    let parts = parts.withLock { parts in
-      defer { parts = Parts() }
-      return parts
-    }
-    parts.source?.cancel()
-    return parts.action
-  }
+extension DispatchTimer: Disposable {
+  func dispose() { cancel() }
 }
 
 extension Duration {
