@@ -71,10 +71,8 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   /// The observers of `action` and `state`.
   @usableFromInline let actions: OwnerMulticast<Action>
   @usableFromInline let states: OwnerMulticast<State>
-  /// The sources of the streams that the transforms are given.
-  @usableFromInline let actionPort: OwnerMulticast<Action>
-  @usableFromInline let mutationPort: OwnerMulticast<Mutation>
-  @usableFromInline let statePort: OwnerMulticast<State>
+  /// Made when a transform's stream is first subscribed to: most reactors that have observers have no transform.
+  @usableFromInline let portsReference = AtomicReference<TransformPorts<Action, Mutation, State>>()
   @usableFromInline let action: ActionSubject<Action>
   /// The owner is inside of it (see `ThreadScope`) while it announces an action.
   @usableFromInline let announcement = SupersedeCause()
@@ -83,7 +81,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let progress = OwnerIsolated(Progress())
   /// The streams that the transforms have returned, until they are subscribed to.
   @usableFromInline let transformed = OwnerIsolated<TransformStreams<Action, Mutation, State>?>(nil)
-  @usableFromInline let untransformed: Untransformed<State>
+  @usableFromInline let untransformed = Untransformed<State>()
   @usableFromInline let waiting = WaitingCounts()
 
   /// The subscriptions to the streams that the transforms returned.
@@ -107,20 +105,23 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     onUseOfActions: @escaping @Sendable (Bool) -> Void, onUseOfStates: @escaping @Sendable (Bool) -> Void
   ) {
     self.inlets = inlets
-    let untransformed = Untransformed<State>()
-    self.untransformed = untransformed
     let (runStep, requestSweep) = (inlets.runStep, inlets.requestSweep)
     actions = OwnerMulticast(runStep: runStep, requestSweep: requestSweep, onUse: onUseOfActions)
     states = OwnerMulticast(
       runStep: runStep, requestSweep: requestSweep, latest: readState, last: readState, onUse: onUseOfStates)
-    actionPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
-    mutationPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
-    statePort = OwnerMulticast(
-      runStep: runStep, requestSweep: requestSweep, latest: { untransformed.state.value.first })
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
-  deinit { stubReference.releaseObject() }
+  deinit {
+    stubReference.releaseObject()
+    portsReference.releaseObject()
+  }
+
+  /// Returns the ports; makes them at the first call. Any thread.
+  @usableFromInline
+  func ensurePorts() -> TransformPorts<Action, Mutation, State> {
+    portsReference.use { $0 } ?? portsReference.setIfNil(TransformPorts(inlets, untransformed))
+  }
 
   /// Notifies the observers of `action` of the next one. The owner.
   @inlinable
@@ -148,9 +149,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   func removeDisposedObservers() {
     actions.removeDisposed()
     states.removeDisposed()
-    actionPort.removeDisposed()
-    mutationPort.removeDisposed()
-    statePort.removeDisposed()
+    portsReference.use { $0.removeDisposed() }
   }
 
   /// Disposes of everything. The runtime, when it goes away: then there is no owner any more.
@@ -160,14 +159,42 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     actions.removeAll()
     states.removeAll()
     // A stream that a transform made of a port often retains the port.
-    actionPort.removeAll()
-    mutationPort.removeAll()
-    statePort.removeAll()
+    portsReference.use { $0.removeAll() }
   }
 
   /// Gives an action to the enabled stub. The owner.
   @usableFromInline
   func sendToStub(_ action: Action) { stubReference.use { $0.action.onNext(action) } }
+}
+
+/// The sources of the streams that the transforms are given.
+@usableFromInline
+final class TransformPorts<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
+  @usableFromInline let action: OwnerMulticast<Action>
+  @usableFromInline let mutation: OwnerMulticast<Mutation>
+  @usableFromInline let state: OwnerMulticast<State>
+
+  init(_ inlets: Pipeline<Action, Mutation, State>.Inlets, _ untransformed: Untransformed<State>) {
+    let (runStep, requestSweep) = (inlets.runStep, inlets.requestSweep)
+    action = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
+    mutation = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
+    state = OwnerMulticast(
+      runStep: runStep, requestSweep: requestSweep, latest: { untransformed.state.value.first })
+  }
+
+  /// Releases the observers that were disposed of. The owner.
+  func removeDisposed() {
+    action.removeDisposed()
+    mutation.removeDisposed()
+    state.removeDisposed()
+  }
+
+  /// Releases all observers. The runtime, when it goes away.
+  func removeAll() {
+    action.removeAll()
+    mutation.removeAll()
+    state.removeAll()
+  }
 }
 
 /// The state from which reduce continues, if transform(state) changes what is shown. Only the owner uses it.

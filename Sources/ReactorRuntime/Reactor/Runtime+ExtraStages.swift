@@ -33,7 +33,7 @@ extension Runtime {
     guard tryAnnounce(action, pipeline) else { return }
     if extraStages.contains(.transformedAction) {
       pipeline.progress.value.expectsTransformedAction = true
-      EmissionQueue.open { pipeline.actionPort.emit(action) }
+      EmissionQueue.open { pipeline.portsReference.use { $0.action.emit(action) } }
       pipeline.progress.value.expectsTransformedAction = false
     } else {
       mutate(action, of: reactor, pipeline)
@@ -121,7 +121,7 @@ extension Runtime {
       // Perhaps the mutation before it has done so.
       reportDiscarded(.mutationNotDelivered(.closed), action)
     } else if extraStages.contains(.transformedMutation) {
-      pipeline.mutationPort.emit(mutation)
+      pipeline.portsReference.use { $0.mutation.emit(mutation) }
     } else {
       reduceAndPublish(mutation, of: reactor, pipeline)
     }
@@ -190,7 +190,7 @@ extension Runtime {
     #if DEBUG
       endReduce()
     #endif
-    pipeline.statePort.emit(pipeline.untransformed.state.value[0])
+    pipeline.portsReference.use { $0.state.emit(pipeline.untransformed.state.value[0]) }
     pipeline.progress.value.isUpdatingState = false
   }
 

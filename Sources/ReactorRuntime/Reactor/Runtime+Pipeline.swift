@@ -171,18 +171,18 @@ extension Runtime {
     Action, Mutation, State
   > {
     TransformStreams(
-      action: port(of: owner) { $0.actionPort }, mutation: port(of: owner) { $0.mutationPort },
-      state: port(of: owner) { $0.statePort })
+      action: port(of: owner) { $0.action }, mutation: port(of: owner) { $0.mutation },
+      state: port(of: owner) { $0.state })
   }
 
   @inlinable
   func port<R: Reactor<Action, Mutation, State>, Element>(
     of owner: PortReactor<R>,
-    _ source: @escaping @Sendable (Pipeline<Action, Mutation, State>) -> OwnerMulticast<Element>
+    _ source: @escaping @Sendable (TransformPorts<Action, Mutation, State>) -> OwnerMulticast<Element>
   ) -> Observable<Element> {
     Observable(identity: PortIdentity(of: owner.identity)) { observer in
       var subscription: any Disposable = Disposables.create()
-      owner.use { subscription = source($0.ensurePipeline(of: $1)).subscribe(observer) }
+      owner.use { subscription = source($0.ensurePipeline(of: $1).ensurePorts()).subscribe(observer) }
       return subscription
     }
   }

@@ -197,7 +197,8 @@ extension Runtime {
   /// Whether the owner is in the middle of nothing that must end before it processes a mutation of `mutate`. The owner.
   @inlinable
   func mayTransformOrReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
-    mayReduce(pipeline) && !pipeline.mutationPort.isEmitting && !extraStages.contains(.discarding)
+    mayReduce(pipeline) && pipeline.portsReference.use { $0.mutation.isEmitting } != true
+      && !extraStages.contains(.discarding)
   }
 
   /// Whether the owner is in the middle of nothing that must end before it reduces a mutation that came through
