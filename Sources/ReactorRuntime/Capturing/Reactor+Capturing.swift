@@ -97,22 +97,7 @@ extension Runtime {
     // A turn on this thread has the value without more.
     try trySend(
       action, to: reactor, wait, within: budget,
-      waitingAs: .step(makeStep(of: reactor, action, local, local.get())))
-  }
-
-  /// Makes a step that processes an action while a task-local has a value. It retains neither the reactor nor the runtime: what
-  /// runs a step holds both, and a reactor must go away although something is left in its mailbox.
-  @inlinable
-  func makeStep<R: Reactor<Action, Mutation, State>, Value>(
-    of reactor: R, _ action: Action, _ local: TaskLocal<Value>, _ value: Value
-  ) -> Step {
-    let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
-    return ActionStep(
-      {
-        local.withValue(value) {
-          runtime.use { runtime in reactor.use { runtime.process(action, of: $0) } }
-        }
-      }, orDiscard: reporterOfLostAction(action))
+      waitingAs: .step(CapturedAction(action, of: reactor, self, local)))
   }
 
   /// Sends an action with the value of a task-local, and suspends the task until there is room.

@@ -343,23 +343,42 @@ enum Work<Action: Sendable>: Sendable {
 /// It is an object, so that a slot of a mailbox need not be larger than a small action.
 @usableFromInline
 class Step: @unchecked Sendable {
-  // Unchecked: not final, but its subclass adds nothing, and all is constant.
-  @usableFromInline final let run: @Sendable () -> Void
-  /// Called in place of `run` if the step will never run. The reason is nil if the reactor is gone.
-  @usableFromInline final let discard: @Sendable (SendError?) -> Void
+  // Unchecked: not final, but it has nothing, and what its subclasses add is constant.
+
+  @inlinable
+  init() {}
+
+  /// Whether it processes an action, which may be dropped in favour of a newer one.
+  @usableFromInline var isAction: Bool { false }
+
+  /// Called once by the owner.
+  @usableFromInline
+  func run() {}
+
+  /// Called in place of ``run()`` if the step will never run. The reason is nil if the reactor is gone.
+  @usableFromInline
+  func discard(_: SendError?) {}
+}
+
+/// A step that consists of closures.
+@usableFromInline
+final class ClosureStep: Step, @unchecked Sendable {
+  // Unchecked as its superclass: what is added is constant.
+  private let body: @Sendable () -> Void
+  private let discarded: @Sendable (SendError?) -> Void
 
   @usableFromInline
   init(
     _ run: @escaping @Sendable () -> Void,
     orDiscard discard: @escaping @Sendable (SendError?) -> Void = { _ in }
   ) {
-    self.run = run
-    self.discard = discard
+    body = run
+    discarded = discard
   }
-}
 
-/// A step that processes an action, which may be dropped in favour of a newer one.
-@usableFromInline
-final class ActionStep: Step, @unchecked Sendable {
-  // Unchecked like its superclass: it adds nothing.
+  @usableFromInline
+  override func run() { body() }
+
+  @usableFromInline
+  override func discard(_ reason: SendError?) { discarded(reason) }
 }

@@ -110,7 +110,8 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     let entry = Entry(observer, Subscription(to: self))
     runStep(
-      Step({ [weak self] in self?.add(entry) }, orDiscard: { [weak self] in self?.reject(entry, $0) }), true)
+      ClosureStep({ [weak self] in self?.add(entry) }, orDiscard: { [weak self] in self?.reject(entry, $0) }),
+      true)
     return entry.subscription
   }
 
@@ -188,7 +189,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
       if disposals.bitwiseOr(both, ordering: .releasing).oldValue & Disposals.one != 0 { return }
     }
     runStep(
-      Step(
+      ClosureStep(
         { [weak self] in self?.remove(subscription) },
         orDiscard: { [weak self, requestSweep] reason in
           // If the reactor is gone, the observers go away with it.

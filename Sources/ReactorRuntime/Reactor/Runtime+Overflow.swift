@@ -24,7 +24,7 @@ extension Runtime {
     case .action(let action):
       reportDropped(action)
     case .step(let step):
-      guard step is ActionStep else { return step.run() }
+      guard step.isAction else { return step.run() }
       mailbox.ensureOverflow()?.countDropped()
       step.discard(.dropped)
     }

@@ -247,7 +247,7 @@ extension Runtime {
   @inline(never)
   func connectInStep<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     // What runs a step holds both.
-    let step = Step { [unowned self, unowned reactor] in
+    let step = ClosureStep { [unowned self, unowned reactor] in
       if extraStages.contains(.unconnected) { connect(reactor) }
     }
     runOrEnqueue(step, of: reactor, waits: true)

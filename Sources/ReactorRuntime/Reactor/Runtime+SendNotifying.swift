@@ -22,7 +22,7 @@ extension Runtime {
   ) {
     let report = reporterOfLostAction(action)
     // What runs a step holds both.
-    let step = Step(
+    let step = ClosureStep(
       { [unowned self, unowned reactor] in
         process(action, of: reactor)
         body()

@@ -222,7 +222,7 @@ extension Runtime {
   func runOrEnqueue<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
     if isInTurn { return step.run() }
     let weakly = WeakReactor(reactor, part: self)
-    let work = Step(
+    let work = ClosureStep(
       step.run,
       orDiscard: { reason in
         if reason == .closed, weakly.use({ $0.runAfterClose(step, of: $1) }) { return }
@@ -251,7 +251,7 @@ extension Runtime {
     of reactor: R, onDequeue: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
     orDiscard discard: @escaping @Sendable (SendError?) -> Void
   ) {
-    let step = Step(
+    let step = ClosureStep(
       {
         onDequeue()
         run()

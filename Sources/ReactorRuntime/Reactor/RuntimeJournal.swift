@@ -183,7 +183,7 @@ extension Runtime {
     of reactor: R, _ body: @escaping @Sendable () -> Void,
     orDiscard discard: @escaping @Sendable (SendError?) -> Void
   ) -> SendError? {
-    enqueue(Step(body, orDiscard: discard), to: reactor, .never)
+    enqueue(ClosureStep(body, orDiscard: discard), to: reactor, .never)
   }
 
   /// The same, and suspends the task while there is no room.
@@ -194,7 +194,7 @@ extension Runtime {
       orDiscard discard: @escaping @Sendable (SendError?) -> Void
     ) async throws(SendError)
   {
-    let step = Step(body, orDiscard: discard)
+    let step = ClosureStep(body, orDiscard: discard)
     try await retryUntilRoom(in: reactor, before: nil, within: .usual) { () throws(SendError) in
       if let reason = enqueue(step, to: reactor, .never) { throw reason }
     }

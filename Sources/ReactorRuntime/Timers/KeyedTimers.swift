@@ -234,7 +234,7 @@ extension Runtime {
   func fire<Key, R: Reactor<Action, Mutation, State>>(
     _ timers: KeyedTimers<Key, Action>, of reactor: R
   ) -> Bool {
-    let step = Step({ [unowned self, unowned reactor] in
+    let step = ClosureStep({ [unowned self, unowned reactor] in
       timers.fire(while: { !mailbox.ring.isClosed }, until: { R.isDurable && hasRecordedEnough() }) {
         processAlone($0, of: reactor)
       }
