@@ -3,6 +3,11 @@
 # `source`, in the folder of the repository, and may then change the folder.
 scripts=$PWD/Scripts
 
+# The tests on the pure-Swift core in short mode, for RR_ONLY_TESTS: those of the core and of the runtime. Scripts/unit and Scripts/stress
+# share a build.
+# shellcheck disable=SC2034 # It is used there.
+twin_tests=FuzzingTests,ReactorCoreTests,ReactorRuntimeTests,ReactorTestingTests,StressTests
+
 # run COMMAND…: prints the command, and runs it.
 run() {
   printf '+ %s\n' "$*"

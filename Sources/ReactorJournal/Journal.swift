@@ -45,10 +45,12 @@ public final class Journal: Sendable {
     }
   }
 
-  /// The members, also for a while those whose reactors are gone. Not weak: that would slow down each use of a member.
+  /// The members whose reactors were used, also for a while those whose reactors are gone. Not weak: that would slow down each use of a
+  /// member.
   struct Members: Sendable {
+    /// The one that was used first of all others of its entry last.
     private(set) var byNumber: [UInt32: JournalMember] = [:]
-    /// Those that others have replaced, until their reactors are known to be gone: until then, something of them may be pending.
+    /// Those behind which others wait, until their reactors are known to be gone: until then, something of them may be pending.
     private var replaced: [ObjectIdentifier: JournalMember] = [:]
     /// With how many members those are looked for whose reactors are gone.
     private var limit = 64
@@ -57,28 +59,29 @@ public final class Journal: Sendable {
     /// Whether the journal has ended, and nothing more is added: a member retains the journal, and nobody would remove it.
     private var isOver = false
 
-    /// Adds a member, unless the journal has ended. O(1) on average: the gone ones are removed whenever there are twice as many members
-    /// as stayed the last time.
+    /// Adds a member whose reactor is used for the first time, unless it is there, or the journal has ended. It waits for the last one
+    /// of its entry that was added before. O(1) on average: the gone ones are removed whenever there are twice as many members as stayed
+    /// the last time.
     ///
-    /// - Returns: The member that had the same number, which must be destroyed outside of the lock. And the members among which the
-    ///   caller must find the gone ones, for ``removeAll(gone:)``; mostly none. Outside of the lock, too: a weak reference that is
-    ///   loaded may become the last one, and the end of a reactor may use the journal.
-    mutating func add(_ member: JournalMember) -> (replaced: JournalMember?, candidates: [JournalMember]) {
-      if isOver { return (nil, []) }
+    /// - Returns: The members among which the caller must find the gone ones, for ``removeAll(gone:)``; mostly none. Outside of the
+    ///   lock: a weak reference that is loaded may become the last one, and the end of a reactor may use the journal.
+    mutating func add(_ member: JournalMember, _ reactor: any AnyObject & Sendable) -> [JournalMember] {
+      if isOver || member.isRetired || contains(member) { return [] }
       var candidates: [JournalMember] = []
       if byNumber.count + replaced.count >= limit {
         candidates = all
         limit = .max
       }
-      let earlier = byNumber.updateValue(member, forKey: member.entry.number)
-      if let earlier, earlier.bound != nil {
+      member.noteUse(by: reactor)
+      if let earlier = byNumber.updateValue(member, forKey: member.entry.number) {
         replaced[ObjectIdentifier(earlier)] = earlier
         member.predecessor.withLock { $0 = earlier }
-      } else if let earlier {
-        // It has not started. What it would have waited for may still be there.
-        member.predecessor.withLock { $0 = earlier.predecessor.withLock { $0 } }
       }
-      return (earlier, candidates)
+      return candidates
+    }
+
+    func contains(_ member: JournalMember) -> Bool {
+      byNumber[member.entry.number] === member || replaced[ObjectIdentifier(member)] != nil
     }
 
     /// Removes those of the candidates that are gone. Their entries may have new members.
@@ -114,7 +117,11 @@ public final class Journal: Sendable {
     /// Removes those of entries that are retired, and returns them.
     mutating func removeAll(of numbers: Set<UInt32>) -> [JournalMember] {
       let removed = all(of: numbers)
-      for member in removed { remove(member) }
+      for member in removed {
+        // It may have read its state before, and be about to start.
+        member.isRetired = true
+        remove(member)
+      }
       retiring.subtract(numbers)
       return removed
     }
@@ -196,25 +203,21 @@ public final class Journal: Sendable {
   /// Why the journal has ended; nil if it has not. Any thread.
   public var failure: JournalError? { failureStore.withLock { $0.reason } }
 
-  func addMember(
-    _ entry: JournalEntry, _ visibility: Visibility, _ snapshots: SnapshotPolicy = .automatic
-  ) -> JournalMember {
-    let member = JournalMember(self, entry, visibility, snapshots)
-    let (earlier, candidates) = members.withLock { $0.add(member) }
-    if !candidates.isEmpty {
-      let gone = candidates.filter(\.isGone)
-      members.withLock { $0.removeAll(gone: gone) }
-    }
-    withExtendedLifetime(earlier) {}
-    return member
+  /// Notes that the reactor of a member is about to be used for the first time: one with the same entry that is used later waits until it is
+  /// gone. Does nothing the next time. Any thread.
+  func addMember(_ member: JournalMember, of reactor: any AnyObject & Sendable) {
+    let candidates = members.withLock { $0.add(member, reactor) }
+    if candidates.isEmpty { return }
+    let gone = candidates.filter(\.isGone)
+    members.withLock { $0.removeAll(gone: gone) }
   }
 
-  /// Whether no other reactor has got the entry of a member since. Any thread.
+  /// Whether no other reactor with the entry of a member was used since. Any thread.
   func isLastUser(_ member: JournalMember) -> Bool {
     members.withLock { $0.byNumber[member.entry.number] === member }
   }
 
-  /// The members whose reactors may exist.
+  /// The members whose reactors were used and may exist.
   var currentMembers: [JournalMember] { members.withLock { $0.all } }
 }
 

@@ -48,18 +48,24 @@ import Testing
   @Test func `A reactor whose end uses the journal may end while the journal looks for gone ones`() throws {
     let journal = try Journal(store: InMemoryStore())
     let counts = Record<Int>()
-    let first = journal.addMember(journal.entry("0"), .durable)
+    let user = Ending {}
+    @Sendable func addMember(_ number: Int) -> JournalMember {
+      let member = JournalMember(journal, journal.entry("\(number)"), .durable, .automatic)
+      journal.addMember(member, of: user)
+      return member
+    }
+    let first = addMember(0)
     let reactor = Gone(holding: Ending { counts.append(journal.currentMembers.count) }, vanishes: true)
     _ = first.boundReference.setIfNil(BoundReference(reactor))
     let isDone = Threads.start {
-      for number in 1...64 { _ = journal.addMember(journal.entry("\(number)"), .durable) }
+      for number in 1...64 { _ = addMember(number) }
     }
     #expect(isDone.wait(seconds: 60))
     #expect(counts.elements == [65])
     #expect(journal.currentMembers.count == 65)
     // Now it is known to be gone.
     #expect(first.isGone)
-    for number in 65..<200 { _ = journal.addMember(journal.entry("\(number)"), .durable) }
+    for number in 65..<200 { _ = addMember(number) }
     #expect(!journal.currentMembers.contains { $0 === first })
     try journal.end()
   }
@@ -71,11 +77,12 @@ import Testing
     let journal = try Journal(store: InMemoryStore())
     let hasEnded = Atomic(false)
     do {
-      let member = journal.addMember(journal.entry("0"), .durable)
+      let member = JournalMember(journal, journal.entry("0"), .durable, .automatic)
       let last = Ending {
         usleep(100_000)
         hasEnded.store(true, ordering: .sequentiallyConsistent)
       }
+      journal.addMember(member, of: last)
       _ = member.boundReference.setIfNil(BoundReference(Gone(holding: last, vanishes: false)))
     }
     try journal.end()

@@ -170,6 +170,109 @@ import Testing
     #expect(!isOver)
   }
 
+  @Test func `A reactor may be used though the next one with its entry was made, which then waits for it`()
+    async throws
+  {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    var first: Ledger? = Ledger(at: entry)
+    let second = Ledger(at: entry)
+    try await first?.sendDurably(.deposit(account: 1, amount: 1))
+    let totals = Record<Int64>()
+    let use = Threads.start { totals.append(second.currentState.total) }
+    // Not suspended: the five seconds could be over before a thread of the pool is free again.
+    usleep(20_000)
+    #expect(totals.elements == [])
+    first = nil
+    #expect(use.wait())
+    #expect(totals.elements == [1])
+    try await second.sendDurably(.deposit(account: 1, amount: 2))
+    try journal.end()
+    let after = try Journal(store: store)
+    #expect(Ledger(at: after.entry("ledger/1")).currentState.total == 3)
+    try after.end()
+  }
+
+  @Test func `The reactor that is used first has the entry, whichever was made first`() async throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    let first = Ledger(at: entry)
+    var second: Ledger? = Ledger(at: entry)
+    try await second?.sendDurably(.deposit(account: 1, amount: 1))
+    let use = Threads.start { try? first.recover() }
+    usleep(20_000)
+    #expect(first.member.bound == nil)
+    second = nil
+    #expect(use.wait())
+    try await first.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(first.currentState.total == 2)
+    try journal.end()
+  }
+
+  @Test func `A reactor that waits for an earlier one may be replaced itself, and still be used`()
+    async throws
+  {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    var first: Ledger? = Ledger(at: entry)
+    try await first?.sendDurably(.deposit(account: 1, amount: 1))
+    let (second, third) = (Ledger(at: entry), Ledger(at: entry))
+    let use = Threads.start { second.send(.deposit(account: 1, amount: 1)) }
+    #expect(Threads.yield { second.member.isStarting })
+    first = nil
+    #expect(use.wait())
+    #expect(await eventually { second.currentState.total == 2 })
+    #expect(third.member.bound == nil)
+    try journal.end()
+  }
+
+  /// Reading a long log takes longer than a reactor may stay.
+  @Test func `A reactor that starts is waited for however long that takes`() async throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    var first: Ledger? = Ledger(at: entry)
+    first.map { $0.member.beginStarting($0) }
+    let next = Ledger(at: entry)
+    let use = Threads.start { try? next.recover() }
+    try await Task.sleep(for: .milliseconds(5500))
+    #expect(next.member.bound == nil)
+    first?.member.endStarting()
+    first = nil
+    #expect(use.wait())
+    #expect(next.member.bound != nil)
+    try journal.end()
+  }
+
+  @Test func `Tasks may use the reactors of a few entries while others remove them`() async throws {
+    let journal = try Journal(store: store)
+    let reactors = SystemMutex<[Int: Ledger]>([:])
+    let entries = (0..<2).map { journal.entry("ledger/\($0)") }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for round in 0..<100 {
+            let number = (task + round) % 2
+            let ledger = reactors.withLock { reactors in
+              let ledger = reactors[number] ?? Ledger(at: entries[number])
+              reactors[number] = ledger
+              return ledger
+            }
+            try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+            if round % 4 == task % 4 {
+              let removed = reactors.withLock { $0.removeValue(forKey: number) }
+              withExtendedLifetime(removed) {}
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    reactors.withLock { $0 = [:] }
+    let total = entries.reduce(0) { $0 + Ledger(at: $1).currentState.total }
+    #expect(total == 800)
+    try journal.end()
+  }
+
   @Test func `Two reactors with one entry stop the program when the second one starts`() async {
     let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let journal = try Journal(store: InMemoryStore())

@@ -19,6 +19,9 @@ extension Journal {
     _ reactors: [any DurableReactor], progress: ((RecoveryProgress) -> Void)? = nil
   ) throws(JournalError) {
     let recoveries = reactors.compactMap { makeRecovery(of: $0) }
+    // Not before: of two reactors with one entry, the second would wait for the first without an end.
+    for reactor in reactors { reactor.member.beginStarting(reactor) }
+    defer { for reactor in reactors { reactor.member.endStarting() } }
     try recover(recoveries, progress)
     for recovery in recoveries { recovery.startReactor() }
   }
@@ -26,6 +29,7 @@ extension Journal {
   private func makeRecovery<R: DurableReactor>(of reactor: R) -> (any EntryRecovering)? {
     let member = reactor.member
     guard member.journal === self else { fatalError("\(R.self) belongs to another journal") }
+    addMember(member, of: reactor)
     awaitPredecessor(of: member)
     return member.bound == nil ? EntryRecovery(reactor, member.entry, configuration) : nil
   }

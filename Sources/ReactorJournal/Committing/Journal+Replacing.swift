@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 
-/// One reactor at a time uses an entry: the next one waits until the earlier one is gone.
+/// One reactor at a time uses an entry, in the order of their first uses: the next one waits until the earlier one is gone.
 extension Journal {
   /// Waits until the reactor is gone whose entry the one of a member uses now, so that everything that it has handed over is in the log.
   /// Stops the program if it stays. The thread that recovers or starts the new one; outside of locks, since the earlier reactor may end
@@ -55,24 +55,19 @@ extension Journal {
     }
   }
 
-  /// Stops the program if a reactor is started whose entry another one uses.
-  ///
-  /// - Returns: Whether the reactor may record: its entry is not retired.
-  func checkUse(by member: JournalMember) -> Bool {
-    let (user, isRetiring) = members.withLock { members in
-      (members.byNumber[member.entry.number], members.isRetiring(member.entry.number))
+  /// Whether the reactor of a member, which starts, may record: its entry is not retired.
+  func admits(_ member: JournalMember) -> Bool {
+    let (isThere, isRetiring) = members.withLock { members in
+      (members.contains(member), members.isRetiring(member.entry.number))
     }
-    if user === member { return !isRetiring }
     // The end of the journal removes all members, and a retirement those of its entry.
-    if user == nil, work.withLock(\.hasStopped) { return true }
-    if user == nil, log.withLock({ $0.rows[member.entry.number] == nil }) { return false }
-    fatalError(Self.useTwice(member.entry))
+    return isThere ? !isRetiring : work.withLock(\.hasStopped)
   }
 
   fileprivate static func useTwice(_ entry: JournalEntry) -> String {
     """
     Problem: two reactors use the entry "\(entry.name)" of a journal.
-    Likely cause: the reactor was made twice, or something still refers to the earlier one.
+    Likely cause: the reactor was made twice, or something still refers to the one that was used before.
     Remedy: give each reactor an entry of its own, or release the earlier one before the first use of the next.
     """
   }
@@ -101,7 +96,7 @@ private struct PredecessorWait {
 
   /// Returns whether the earlier reactor is gone. Stops the program if it stays too long.
   mutating func isOver() -> Bool {
-    if earlier.isGone { return true }
+    if earlier.isGone || earlier.isRefused { return true }
     guard member.journal.committer.load(ordering: .relaxed) != CurrentCore.threadToken else {
       fatalError(waitsForItself(member.entry))
     }
@@ -109,7 +104,8 @@ private struct PredecessorWait {
     // If a commit has ended meanwhile, it does more than wait for one.
     let hasMoved = newPosition != position
     position = newPosition
-    guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved) else {
+    // One that starts has a patience of its own if it waits, and may read for long.
+    guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved || earlier.isStarting) else {
       fatalError(Journal.useTwice(member.entry))
     }
     attempts += 1

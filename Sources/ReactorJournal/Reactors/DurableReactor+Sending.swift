@@ -113,6 +113,8 @@ extension JournalMember {
   /// - Returns: Why it cannot be started; nil if it can.
   @usableFromInline
   func tryRecover(_ reactor: some DurableReactor) async -> JournalError? {
+    beginStarting(reactor)
+    defer { endStarting() }
     await journal.awaitPredecessorSuspending(of: self)
     return await withCheckedContinuation { continuation in
       journal.recoveries.async { [self] in

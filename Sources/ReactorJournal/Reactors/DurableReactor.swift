@@ -188,6 +188,6 @@ extension Runtime where Mutation: JournalRecord {
     self.init(
       on: placement, snapshots: snapshots, capacity: capacity, overflow: policy,
       reentrantCapacity: reentrantCapacity, onFailure: onFailure)
-    connect(to: entry.journal.addMember(entry, visibility, snapshots))
+    connect(to: JournalMember(entry.journal, entry, visibility, snapshots))
   }
 }

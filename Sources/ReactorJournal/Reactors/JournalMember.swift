@@ -14,7 +14,8 @@ import Synchronization
 /// A loop that is shut down runs the turns all the same. Then there are several pending groups, and each is committed alone.
 @usableFromInline
 package final class JournalMember: RuntimeJournal, @unchecked Sendable {
-  // Unchecked: only the owner of the reactor uses `writer`, `requests` and the counts.
+  // Unchecked: only the owner of the reactor uses `writer`, `requests` and the counts. `user` is set once, before other threads find this
+  // member, and `isRetired` is under a lock.
 
   let journal: Journal
   let entry: JournalEntry
@@ -36,6 +37,12 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether the pending group was full at the end of the last turn.
   @exclusivity(unchecked) private var wasFull = false
   let boundReference = AtomicReference<BoundReference>()
+  /// The reactor, from its first use on.
+  @exclusivity(unchecked) private weak var user: (any AnyObject & Sendable)?
+  /// How many threads are reading the state for the start, or wait for that. Relaxed: it only says why this has not started.
+  private let startingThreads = Atomic(0)
+  /// Whether its entry was retired after its reactor was used. Under the lock of the members.
+  @exclusivity(unchecked) var isRetired = false
   /// The member of the reactor that had the entry before, until it is known to be gone.
   let predecessor = SystemMutex<JournalMember?>(nil)
   private let recovery = SystemMutex(Recovery.none)
@@ -85,6 +92,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     _ reactor: R, retries: Bool, _ progress: ((RecoveryProgress) -> Void)?
   ) throws(JournalError) {
     if bound != nil { return }
+    beginStarting(reactor)
+    defer { endStarting() }
     journal.awaitPredecessor(of: self)
     let result = recovery.withLock { recovery -> Result<Void, JournalError> in
       // Another thread may have started the reactor meanwhile: nobody would take the state then.
@@ -138,7 +147,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       _ = boundReference.setIfNil(BoundReference(Binding(reactor, of: self, recovered)))
       // After that: a retirement looks for a reactor that may record after it has made this one find it. The runtime closes it before
       // its first turn.
-      if !journal.checkUse(by: self) {
+      if !journal.admits(self) {
         shared.withLock { $0.failure = $0.failure ?? .retired(entry: entry.name) }
       }
       recovery.withLock { $0 = .none }
@@ -332,8 +341,26 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     if mustQueue { journal.enqueue(self) }
   }
 
-  /// Whether the reactor was started and does not exist any more. Any thread.
-  var isGone: Bool { bound.map { $0.reactor == nil } ?? false }
+  /// Notes that the calling thread or task starts the reactor: from now on others of the entry wait for it. Any thread.
+  func beginStarting(_ reactor: any AnyObject & Sendable) {
+    startingThreads.wrappingAdd(1, ordering: .relaxed)
+    journal.addMember(self, of: reactor)
+  }
+
+  /// Ends what ``beginStarting(_:)`` has begun. Any thread.
+  func endStarting() { startingThreads.wrappingSubtract(1, ordering: .relaxed) }
+
+  /// Notes the first use of the reactor, before other threads find this member.
+  func noteUse(by reactor: any AnyObject & Sendable) { if user == nil { user = reactor } }
+
+  /// Whether the reactor, which was used, does not exist any more. Any thread that has found this member in the journal.
+  var isGone: Bool { bound.map { $0.reactor == nil } ?? (user == nil) }
+
+  /// Whether some thread starts the reactor. Any thread.
+  var isStarting: Bool { startingThreads.load(ordering: .relaxed) > 0 }
+
+  /// Whether the reactor was refused and has not started: it will record nothing. Any thread.
+  var isRefused: Bool { bound == nil && hasEnded }
 
   /// Whether records of the reactor may come, or are not applied: it was started, and not refused; it is not gone, or not with all that
   /// it has handed over. Any thread.
