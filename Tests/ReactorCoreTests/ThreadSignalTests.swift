@@ -27,6 +27,10 @@ import Testing
     #expect(isSignaled.elements == [true])
   }
 
+  @Test func `a deadline in the far past has passed`() {
+    #expect(!ThreadSignal().wait(until: .now + Duration(attoseconds: .min)))
+  }
+
   @Test func `a wait does not end before its deadline`() {
     for microseconds in [-1, 0, 1, 10, 500, 3000] {
       let deadline = ContinuousClock.now + .microseconds(microseconds)

@@ -217,6 +217,20 @@ import Testing
     for subscription in subscriptions { subscription.dispose() }
   }
 
+  @Test func `the time of a scheduler with long ticks ends where a duration does`() {
+    let scheduler = TestScheduler(initialClock: 0, resolution: 3600)
+    let stream = scheduler.createHotObservable([.next(TestTime.max - 1, 1)])
+    let record = Record<Int>()
+    let subscription = stream.debounce(.seconds(1), scheduler: scheduler).subscribe(onNext: {
+      record.append($0)
+    })
+    scheduler.advanceTo(.max)
+    #expect(scheduler.now > .seconds(Int64.max))
+    #expect(record.elements == [])
+    subscription.dispose()
+    #expect(TestScheduler(initialClock: .min, resolution: 3600).now < .seconds(Int64.min))
+  }
+
   @Test func `an advance beyond the end of time or into the past stops the program with a message`() async {
     let advance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       TestScheduler(initialClock: 1).advanceBy(.max)

@@ -49,9 +49,9 @@ public final class ThreadSignal: @unchecked Sendable {
         pthread_cond_wait(condition, mutex)
         continue
       }
-      let left = ContinuousClock.now.duration(to: deadline)
-      if left <= .zero { return false }
-      var limit = timespec(monotonic: MonotonicTime.after(left))
+      let time = MonotonicTime.presentAndTime(at: deadline)
+      if time.due <= time.now { return false }
+      var limit = timespec(monotonic: time.due)
       pthread_cond_timedwait(condition, mutex, &limit)
     }
     return true

@@ -19,7 +19,8 @@ final class Deadline: @unchecked Sendable {
   /// Sets a deadline whose closure is called on any thread of Dispatch. Any thread; O(1), amortized.
   ///
   /// - Parameters:
-  ///   - instant: When the closure is called: not earlier, and at most one tick (65 µs) later if a thread of Dispatch is free.
+  ///   - instant: When the closure is called: not earlier, and at most one tick (65 µs) later if a thread of Dispatch is free, plus the
+  ///     time to wake it.
   ///   - onPassed: Called once at most, perhaps before this returns. Released then, or when the deadline is cancelled.
   convenience init(at instant: ContinuousClock.Instant, _ onPassed: @escaping @Sendable () -> Void) {
     self.init(MonotonicTime.presentAndTime(at: instant), nil, DeadlineShard.ofThread, onPassed)

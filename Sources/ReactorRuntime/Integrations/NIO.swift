@@ -232,7 +232,8 @@
         withExtendedLifetime(held) { promise.completeWith(result.mapError { $0 }) }
       }
       if let deadline {
-        let left = TimeAmount.nanoseconds(max(.zero, deadline - .now).nanoseconds)
+        let time = MonotonicTime.presentAndTime(at: deadline)
+        let left = TimeAmount.nanoseconds(time.due - time.now)
         let timeout = scheduleTask(in: left) { receiver.giveUp() }
         promise.futureResult.whenComplete { _ in timeout.cancel() }
       }

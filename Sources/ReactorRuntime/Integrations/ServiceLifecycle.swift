@@ -42,7 +42,8 @@
     public func run() async throws {
       // A cancelled task ends the parts as well, and they still process what they have accepted.
       try? await gracefulShutdown()
-      try await close(.now + time)
+      // Limited, so that the sum does not overflow.
+      try await close(.now + min(time, .seconds(Int64.max)))
     }
   }
 #endif

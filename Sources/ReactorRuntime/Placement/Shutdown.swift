@@ -42,7 +42,8 @@ public enum Shutdown {
         left.append(part)
         guard part is any SendsWhileClosing, !rest.isEmpty else { continue }
         let now = ContinuousClock.now
-        limit = now + (deadline - now) / (2 + rest.count { $0 is any SendsWhileClosing })
+        // At least now: the duration to an instant of the far past may not fit into a `Duration`.
+        limit = now + (max(deadline, now) - now) / (2 + rest.count { $0 is any SendsWhileClosing })
         return
       }
     }

@@ -365,12 +365,12 @@ extension Observable {
     }
   }
 
-  /// Returns a stream that makes a resource for each subscription, and disposes of it when that is over.
+  /// Returns a stream that makes a resource for each subscription, and disposes of it when that is over: after the subscription to
+  /// the stream that uses it, also if that stream ends inside of its own subscription.
   ///
   /// - Parameters:
   ///   - resourceFactory: Makes the resource. If it throws, the stream fails.
-  ///   - observableFactory: Returns the stream that uses it. If it throws, the resource is disposed of, and the stream
-  ///     fails.
+  ///   - observableFactory: Returns the stream that uses it. If it throws, the stream fails, and the resource is disposed of.
   public static func using<Resource: Disposable>(
     _ resourceFactory: @escaping @Sendable () throws -> Resource,
     observableFactory: @escaping @Sendable (Resource) throws -> Observable<Element>
@@ -380,14 +380,10 @@ extension Observable {
       do {
         let resource = try resourceFactory()
         let stream: Observable
-        do { stream = try observableFactory(resource) } catch {
-          resource.dispose()
-          throw error
-        }
-        // Before the subscription, which may take long: the resource ends with the sink.
-        let running = SingleAssignmentDisposable()
-        sink.hold(Disposables.create(running, resource))
-        running.hold(stream.run(AnyObserver { sink.on($0) }))
+        do { stream = try observableFactory(resource) } catch { stream = .error(error) }
+        // Not before the subscription is made: if the stream ends meanwhile, its own disposable comes first all the same, since that
+        // may still use the resource.
+        sink.hold(Disposables.create(stream.run(AnyObserver { sink.on($0) }), resource))
       } catch { sink.fail(error) }
       return sink
     }

@@ -98,8 +98,11 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     checkTurn(of: reactor.runtime)
     if owned.value.runtime == nil { connect(to: reactor) }
     let now = now
-    // 146 years at most, and the resolution a half of that, so that the sum does not overflow. Rounded up: never early.
-    let due = (now + min(max(0, delay.nanoseconds), .max / 2) + resolutionNs - 1) / resolutionNs
+    // 146 years at most, and the resolution a half of that, so that they add up. Rounded up: never early.
+    let wait = min(max(0, delay.nanoseconds), .max / 2) + resolutionNs - 1
+    // Virtual time may be near the end of time.
+    let sum = now.addingReportingOverflow(wait)
+    let due = (sum.overflow ? .max : sum.partialValue) / resolutionNs
     let check = owned.value.wheel.set(key, due: UInt64(due), now: UInt64(now / resolutionNs))
     if check < owned.value.wakeTick { wake(at: check, now: now) }
   }

@@ -67,7 +67,13 @@ public final class TestScheduler: VirtualTimeSchedulerType {
   /// The current time. Any thread.
   public var now: RxTimeInterval { duration(of: clock) }
 
-  private func duration(of ticks: TestTime) -> Duration { .seconds(resolution) * ticks }
+  /// Limited to a half of what a duration can be, so that operators can add their own to it.
+  private func duration(of ticks: TestTime) -> Duration {
+    let limit = Int128.max / 2
+    let (product, overflow) = Duration.seconds(resolution).attoseconds
+      .multipliedReportingOverflow(by: Int128(ticks))
+    return Duration(attoseconds: overflow ? (ticks < 0 ? -limit : limit) : min(max(product, -limit), limit))
+  }
 
   /// Returns how many ticks an action waits. A delay takes one at least: what looks again after the rest of its time, which
   /// rounding has cut off, would otherwise find itself at the same time again and again.

@@ -52,12 +52,24 @@ import Testing
     #expect(all.wait())
   }
 
-  @Test(arguments: [Duration.seconds(-5), .zero, .nanoseconds(1)])
+  @Test(arguments: [Duration(attoseconds: .min), .seconds(-5), .zero, .nanoseconds(1)])
   func `a deadline that has passed is called at once`(_ delay: Duration) {
     let isOver = Gate()
     let deadline = Deadline(at: .now + delay) { isOver.open() }
     #expect(isOver.wait())
     deadline.cancel()
+  }
+
+  @Test func `a deadline in the far future is not called`() {
+    let (calls, isOver) = (Record<Int>(), Gate())
+    let deadlines = [
+      Deadline(at: .now + .seconds(Int64.max) + .seconds(Int64.max)) { calls.append(1) },
+      Deadline(after: Duration(attoseconds: .max)) { calls.append(2) },
+    ]
+    _ = Deadline(after: .milliseconds(5)) { isOver.open() }
+    #expect(isOver.wait())
+    #expect(calls.elements == [])
+    for deadline in deadlines { deadline.cancel() }
   }
 
   @Test func `a later deadline does not delay an earlier one, nor one that was cancelled`() {

@@ -38,6 +38,15 @@ import Testing
   }
 
   @Test
+  func `a shutdown of several parts before a time in the far past waits for none of them`() throws {
+    let loops = [try Loop(), try Loop()]
+    let keyed = KeyedReactors<Int, Script> { _ in Script(on: .loop(loops[0])) }
+    // Each may have ended by then.
+    try? Shutdown.close([keyed, loops[0], loops[1]], before: .now + Duration(attoseconds: .min))
+    for loop in loops { #expect(Threads.start { loop.shutdown() }.wait()) }
+  }
+
+  @Test
   func `the first trySend after a shutdown throws`() throws {
     for hasRun in [false, true] {
       let loop = try Loop()

@@ -93,6 +93,31 @@ import Testing
     subscription.dispose()
   }
 
+  @Test
+  func `flatMapLatest switches during the delivery of an older element, and passes newer ones on after it`() {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let subscription = outer.stream.flatMapLatest { [feeds] in feeds[$0].stream }
+      .subscribe(onNext: { [record] element in
+        if element == 1 {
+          isInside.open()
+          #expect(mayGoOn.wait())
+        }
+        record.append("\(element)")
+      })
+    outer.next(0)
+    let hasSent = Threads.start { [feeds] in feeds[0].next(1) }
+    #expect(isInside.wait())
+    feeds[0].next(2)
+    // Does not wait for the delivery.
+    outer.next(1)
+    feeds[1].next(3)
+    #expect(record.elements == [])
+    mayGoOn.open()
+    #expect(hasSent.wait())
+    #expect(record.elements == ["1", "3"])
+    subscription.dispose()
+  }
+
   @Test func `flatMapLatest goes on after an inner stream has completed`() {
     let subscription = record.observe(outer.stream.flatMapLatest { Observable.just($0) })
     outer.next(1)

@@ -18,6 +18,52 @@ import Testing
     }.events
   }
 
+  // MARK: Times that are too long
+
+  /// Each operator with a time, and what it makes of 1, 2 and the completion if that time does not pass, or is over at once.
+  static let timed:
+    [(
+      String, forever: [Int], atOnce: [Int],
+      @Sendable (Observable<Int>, Duration, any SchedulerType) -> Observable<Int>
+    )] =
+      [
+        ("delay", [], [1, 2], { $0.delay($1, scheduler: $2) }),
+        ("debounce", [2], [1, 2], { $0.debounce($1, scheduler: $2) }),
+        ("throttle", [1], [1, 2], { $0.throttle($1, scheduler: $2) }),
+        ("timeout", [1, 2], [1, 2], { $0.timeout($1 <= .zero ? .seconds(20) : $1, scheduler: $2) }),
+        ("take", [1, 2], [], { $0.take(for: $1, scheduler: $2) }),
+        ("skip", [], [1, 2], { $0.skip($1, scheduler: $2) }),
+        ("delaySubscription", [], [1, 2], { $0.delaySubscription($1, scheduler: $2) }),
+      ]
+
+  @Test(arguments: timed.indices)
+  func `a time of any length can be given to an operator`(_ index: Int) {
+    let (name, forever, atOnce, operation) = Self.timed[index]
+    for (time, expected) in [
+      (Duration(attoseconds: .max), forever), (.seconds(Int64.max), forever),
+      (Duration(attoseconds: .min), atOnce),
+      (.seconds(Int64.min), atOnce),
+    ] {
+      let scheduler = TestScheduler(initialClock: 0)
+      let source = scheduler.createHotObservable([.next(210, 1), .next(220, 2), .completed(230)])
+      let events = scheduler.start { operation(source.asObservable(), time, scheduler) }.events
+      #expect(events.compactMap(\.value.element) == expected, "\(name) of \(time)")
+    }
+  }
+
+  @Test(arguments: timed.indices)
+  func `a time of any length can be given to an operator outside of virtual time`(_ index: Int) {
+    let (name, forever, _, operation) = Self.timed[index]
+    let (subject, record) = (PublishSubject<Int>(), Record<Int>())
+    let subscription = operation(subject.asObservable(), Duration(attoseconds: .max), Schedulers.timing)
+      .subscribe(onNext: { record.append($0) })
+    subject.onNext(1)
+    subject.onNext(2)
+    subject.onCompleted()
+    subscription.dispose()
+    #expect(record.elements == forever, "\(name)")
+  }
+
   // MARK: debounce
 
   @Test func `debounce emits what nothing follows in time`() {

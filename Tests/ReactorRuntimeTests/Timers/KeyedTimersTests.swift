@@ -68,6 +68,17 @@ import Testing
     }
   }
 
+  @Test func `timers can be set near the end of what nanoseconds can count`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time)
+    time.advanceTo(8_000_000_000)
+    sessions.send(.touchFor("a", .seconds(Int64.max)))
+    sessions.send(.touchFor("b", Duration(attoseconds: .max)))
+    sessions.send(.touch("c", 10))
+    time.advanceBy(10)
+    #expect(sessions.expired == ["c"])
+  }
+
   @Test func `an action that cancels a timer wins, even if the time is over`() throws {
     let (time, loop) = (TestScheduler(initialClock: 0), try SteppedLoop())
     let sessions = Sessions(on: loop.placement, time: time)

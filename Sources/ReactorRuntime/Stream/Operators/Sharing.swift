@@ -4,7 +4,8 @@ import ReactorCore
 extension ObservableType {
   /// Shares one subscription of this stream among all observers. It begins with the first observer and ends
   /// with the last. With `replay` of 2 or more, or the scope `forever`, the next one waits while one is being disposed of; it then begins
-  /// on the thread that has done that, after the stop event, if there was one, was delivered.
+  /// on the thread that has done that, after the stop event, if there was one, was delivered. Two may overlap if the source ends inside
+  /// of its own subscription: it can be disposed of only when that has returned.
   ///
   /// - Parameters:
   ///   - replay: How many of the last elements each further observer receives first.
@@ -60,7 +61,8 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
   @inlinable
   public func connect() -> any Disposable { multicast.connect() }
 
-  /// Returns a stream that connects with its first observer, and disconnects with its last.
+  /// Returns a stream that connects with its first observer, and disconnects with its last. The next connection waits until the one
+  /// before is disposed of, unless the source has ended inside of its own subscription.
   @inlinable
   public func refCount() -> Observable<Element> {
     let multicast = multicast
@@ -184,7 +186,7 @@ final class Multicast<Element: Sendable>: Sendable {
   }
 
   /// Begins a connection, unless it has begun; after those that are being disposed of, so that the source has one subscription
-  /// at a time.
+  /// at a time; but one that has ended inside of its own subscription is disposed of only when that returns.
   @inlinable
   func connect(_ connection: Connection) {
     let isMine = state.withLock { state in

@@ -3,7 +3,8 @@ import Synchronization
 /// The newest of several streams.
 extension ObservableType {
   /// Passes on the stream that `selector` has returned for the last element, and disposes of the one before.
-  /// Once the switch is made, nothing of an older stream is passed on.
+  /// Once the switch is made, nothing of an older stream is passed on, but for an event that another thread is just delivering: no
+  /// lock is held meanwhile, so it may arrive right after the switch. It never arrives after an event of the newer stream.
   ///
   /// Completes when this stream and the last inner stream have completed. Fails as soon as one fails or
   /// `selector` throws.
@@ -88,7 +89,8 @@ final class Switcher<Element: Sendable>: Sendable {
     self.numbers = numbers
     inputs = MultiSourceSink(observer, Progress()) { sink, progress, input in
       // Read here and not when the event was sent: the event may have been queued during the switch. Acquire:
-      // see `switchTo`.
+      // see `switchTo`. A switch may follow before the event is passed on. Only a lock, which the switch would wait for, could prevent
+      // that, and an observer that waits for the switching thread would then wait for ever. Those of the newer stream are queued.
       let current = numbers.current.load(ordering: .acquiring)
       switch input {
       case .inner(let sender, let event):

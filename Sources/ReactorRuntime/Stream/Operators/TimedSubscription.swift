@@ -189,3 +189,9 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     }
   }
 }
+
+extension Duration {
+  /// The time of an operator, such that a scheduler's time can be added to it. Of a negative time, zero, which means the same.
+  @inlinable
+  var limitedForSums: Duration { min(max(self, .zero), .seconds(Int64.max)) }
+}

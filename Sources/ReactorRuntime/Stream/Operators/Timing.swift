@@ -108,7 +108,7 @@ struct Delay<Element: Sendable>: TimedOperation {
   @usableFromInline var waiting = WaitingElements<Waiting>()
 
   @inlinable
-  init(dueTime: Duration) { self.dueTime = dueTime }
+  init(dueTime: Duration) { self.dueTime = dueTime.limitedForSums }
 
   @inlinable
   mutating func receive(
@@ -174,7 +174,7 @@ struct Debounce<Element: Sendable>: TimedOperation {
   }
 
   @inlinable
-  init(dueTime: Duration) { self.dueTime = dueTime }
+  init(dueTime: Duration) { self.dueTime = dueTime.limitedForSums }
 
   @inlinable
   mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
@@ -244,7 +244,7 @@ struct Throttle<Element: Sendable>: TimedOperation {
 
   @inlinable
   init(dueTime: Duration, latest: Bool) {
-    self.dueTime = dueTime
+    self.dueTime = dueTime.limitedForSums
     self.latest = latest
   }
 
@@ -327,7 +327,7 @@ struct Timeout<Element: Sendable>: TimedOperation {
 
   @inlinable
   init(dueTime: Duration, other: Observable<Element>) {
-    self.dueTime = dueTime
+    self.dueTime = dueTime.limitedForSums
     self.other = other
   }
 
