@@ -301,7 +301,8 @@ let package = Package(
 )
 
 // What is built in many ways, such as the stress tests, is built without the other tests: under ThreadSanitizer those
-// take most of the time. And without the benchmark, which takes a minute. Names, separated by commas.
+// take most of the time. And without the benchmark, which takes a minute. The variable has the names of those tests that are kept,
+// separated by commas.
 if let only = Context.environment["RR_ONLY_TESTS"]?.split(separator: ",") {
   package.targets.removeAll { $0.name == "bench" || $0.type == .test && !only.contains($0.name[...]) }
 }

@@ -48,9 +48,9 @@ public final class Journal: Sendable {
   /// The members whose reactors were used, also for a while those whose reactors are gone. Not weak: that would slow down each use of a
   /// member.
   struct Members: Sendable {
-    /// The one that was used first of all others of its entry last.
+    /// Of each entry, the member whose reactor was first used most recently.
     private(set) var byNumber: [UInt32: JournalMember] = [:]
-    /// Those behind which others wait, until their reactors are known to be gone: until then, something of them may be pending.
+    /// Those that others wait for, until their reactors are known to be gone: until then, something of them may be pending.
     private var replaced: [ObjectIdentifier: JournalMember] = [:]
     /// With how many members those are looked for whose reactors are gone.
     private var limit = 64
@@ -66,7 +66,7 @@ public final class Journal: Sendable {
     /// - Returns: The members among which the caller must find the gone ones, for ``removeAll(gone:)``; mostly none. Outside of the
     ///   lock: a weak reference that is loaded may become the last one, and the end of a reactor may use the journal.
     mutating func add(_ member: JournalMember, _ reactor: any AnyObject & Sendable) -> [JournalMember] {
-      if isOver || member.isRetired || contains(member) { return [] }
+      if isOver || member.isOut || contains(member) { return [] }
       var candidates: [JournalMember] = []
       if byNumber.count + replaced.count >= limit {
         candidates = all
@@ -97,6 +97,24 @@ public final class Journal: Sendable {
       replaced[ObjectIdentifier(gone)] = nil
     }
 
+    /// Removes one whose reactor has not started: what has waited for it waits for the one before it.
+    ///
+    /// - Parameter isOut: Whether it is never added again.
+    mutating func withdraw(_ member: JournalMember, isOut: Bool) {
+      if isOut { member.isOut = true }
+      let earlier = member.predecessor.withLock { $0.take() }
+      let number = member.entry.number
+      for other in all(of: [number]) {
+        other.predecessor.withLock { predecessor in if predecessor === member { predecessor = earlier } }
+      }
+      if byNumber[number] === member {
+        byNumber[number] = earlier
+        if let earlier { replaced[ObjectIdentifier(earlier)] = nil }
+      } else {
+        replaced[ObjectIdentifier(member)] = nil
+      }
+    }
+
     /// Those with some numbers.
     func all(of numbers: Set<UInt32>) -> [JournalMember] {
       numbers.compactMap { byNumber[$0] } + replaced.values.filter { numbers.contains($0.entry.number) }
@@ -119,7 +137,7 @@ public final class Journal: Sendable {
       let removed = all(of: numbers)
       for member in removed {
         // It may have read its state before, and be about to start.
-        member.isRetired = true
+        member.isOut = true
         remove(member)
       }
       retiring.subtract(numbers)
@@ -179,8 +197,9 @@ public final class Journal: Sendable {
   /// A reactor's place in the journal. Give it to the reactor's `Runtime`.
   ///
   /// - Parameter name: As long as a reactor has the same name, it gets its state back. One reactor at a time may use it: the start of
-  ///   another one waits until the earlier one is gone and what it has handed over is durable. If the earlier one stays, which is an
-  ///   error of the program, that stops the program after five seconds, in which the time that a commit takes does not count.
+  ///   another one waits until the earlier one is gone and what it has handed over is durable. If the earlier one stays for five seconds,
+  ///   without the time that commits and its own start take, ``DurableReactor/recover(progress:)`` and ``DurableReactor/sendDurably(_:id:)``
+  ///   throw ``JournalError/inUse(entry:)``, and any other first use stops the program.
   public func entry(_ name: String) -> JournalEntry {
     log.withLock { log in
       if let row = log.row(named: name) { return JournalEntry(journal: self, row) }
@@ -203,10 +222,11 @@ public final class Journal: Sendable {
   /// Why the journal has ended; nil if it has not. Any thread.
   public var failure: JournalError? { failureStore.withLock { $0.reason } }
 
-  /// Notes that the reactor of a member is about to be used for the first time: one with the same entry that is used later waits until it is
-  /// gone. Does nothing the next time. Any thread.
-  func addMember(_ member: JournalMember, of reactor: any AnyObject & Sendable) {
-    let candidates = members.withLock { $0.add(member, reactor) }
+  /// Notes that the reactors of members are about to be used for the first time: one with the same entry that is used later waits until
+  /// they are gone. Does nothing the next time. At once for all of them: otherwise two threads with several each could wait for each other.
+  /// Any thread.
+  func addMembers(_ added: [(member: JournalMember, reactor: any AnyObject & Sendable)]) {
+    let candidates = members.withLock { members in added.flatMap { members.add($0.member, $0.reactor) } }
     if candidates.isEmpty { return }
     let gone = candidates.filter(\.isGone)
     members.withLock { $0.removeAll(gone: gone) }

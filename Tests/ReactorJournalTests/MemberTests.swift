@@ -51,7 +51,7 @@ import Testing
     let user = Ending {}
     @Sendable func addMember(_ number: Int) -> JournalMember {
       let member = JournalMember(journal, journal.entry("\(number)"), .durable, .automatic)
-      journal.addMember(member, of: user)
+      journal.addMembers([(member, user)])
       return member
     }
     let first = addMember(0)
@@ -82,7 +82,7 @@ import Testing
         usleep(100_000)
         hasEnded.store(true, ordering: .sequentiallyConsistent)
       }
-      journal.addMember(member, of: last)
+      journal.addMembers([(member, last)])
       _ = member.boundReference.setIfNil(BoundReference(Gone(holding: last, vanishes: false)))
     }
     try journal.end()

@@ -273,13 +273,79 @@ import Testing
     try journal.end()
   }
 
+  @Test func `A reactor whose entry another one keeps fails, and is served when that is gone`() async throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    let late = Ledger(at: entry)
+    var user: Ledger? = Ledger(at: entry)
+    try await user?.sendDurably(.deposit(account: 1, amount: 1))
+    await #expect(throws: DurabilityError.notWritten(.inUse(entry: "ledger/1"))) {
+      try await late.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    // The one that has failed is waited for by nobody.
+    try await user?.sendDurably(.deposit(account: 1, amount: 1))
+    user = nil
+    let next = Ledger(at: entry)
+    try await next.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(next.currentState.total == 3)
+    #expect(journal.currentMembers.count == 1)
+    withExtendedLifetime(late) {}
+    try journal.end()
+  }
+
+  @Test func `What waits for a reactor that fails to start waits for the one before that`() async throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    var user: Ledger? = Ledger(at: entry)
+    try await user?.sendDurably(.deposit(account: 1, amount: 1))
+    let (failing, last) = (Ledger(at: entry), Ledger(at: entry))
+    failing.member.beginStarting(failing)
+    let totals = Record<Int64>()
+    let use = Threads.start { totals.append(last.currentState.total) }
+    #expect(Threads.yield { last.member.isStarting })
+    failing.member.endStarting()
+    usleep(20_000)
+    #expect(totals.elements == [])
+    user = nil
+    #expect(use.wait())
+    #expect(totals.elements == [1])
+    withExtendedLifetime(failing) {}
+    try journal.end()
+  }
+
+  @Test func `Two reactors of one entry are not recovered together`() throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    let (one, other) = (Ledger(at: entry), Ledger(at: entry))
+    #expect(throws: JournalError.inUse(entry: "ledger/1")) { try journal.recover([one, other]) }
+    try journal.recover([one, one])
+    #expect(one.currentState.total == 0)
+    try journal.end()
+  }
+
+  @Test func `Threads that recover several reactors of the same entries do not wait for each other`()
+    async throws
+  {
+    let journal = try Journal(store: store)
+    let entries = (0..<2).map { journal.entry("ledger/\($0)") }
+    let haveRecovered = Threads.run(2) { thread in
+      for _ in 0..<200 {
+        let ledgers = (thread == 0 ? entries : entries.reversed()).map { Ledger(at: $0) }
+        try? journal.recover(ledgers)
+        #expect(ledgers.allSatisfy { $0.member.bound != nil })
+      }
+    }
+    #expect(haveRecovered)
+    try journal.end()
+  }
+
   @Test func `Two reactors with one entry stop the program when the second one starts`() async {
     let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let journal = try Journal(store: InMemoryStore())
       let first = Ledger(journal)
       try first.recover()
       let second = Ledger(journal)
-      try? second.recover()
+      _ = second.currentState
       withExtendedLifetime(first) {}
     }
     #expect(stop?.standardErrorContent.says("two reactors use the entry") == true)

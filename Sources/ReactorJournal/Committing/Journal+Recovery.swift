@@ -13,24 +13,34 @@ extension Journal {
   /// - Parameters:
   ///   - reactors: Reactors of this journal, of any types. Another journal's reactor stops the program.
   ///   - progress: As with ``DurableReactor/recover(progress:)``.
-  /// - Throws: ``JournalError``: a snapshot or a record cannot be read. None of the reactors is started then.
+  /// - Throws: ``JournalError``: a snapshot or a record cannot be read, or another reactor uses one of the entries, or there are two of one
+  ///   entry. None of the reactors is started then.
   /// - Complexity: O(number of reactors + number of records in the journal since the oldest of their snapshots).
   public func recover(
     _ reactors: [any DurableReactor], progress: ((RecoveryProgress) -> Void)? = nil
   ) throws(JournalError) {
-    let recoveries = reactors.compactMap { makeRecovery(of: $0) }
-    // Not before: of two reactors with one entry, the second would wait for the first without an end.
-    for reactor in reactors { reactor.member.beginStarting(reactor) }
+    var members: [UInt32: JournalMember] = [:]
+    for reactor in reactors {
+      let member = reactor.member
+      guard member.journal === self else { fatalError("\(type(of: reactor)) belongs to another journal") }
+      // The second would wait for the first.
+      guard members.updateValue(member, forKey: member.entry.number) ?? member === member else {
+        throw .inUse(entry: member.entry.name)
+      }
+    }
+    JournalMember.beginStarting(reactors.map { ($0.member, $0) }, of: self)
     defer { for reactor in reactors { reactor.member.endStarting() } }
+    var recoveries: [any EntryRecovering] = []
+    for reactor in reactors {
+      try awaitPredecessor(of: reactor.member)
+      if let recovery = makeRecovery(of: reactor) { recoveries.append(recovery) }
+    }
     try recover(recoveries, progress)
     for recovery in recoveries { recovery.startReactor() }
   }
 
   private func makeRecovery<R: DurableReactor>(of reactor: R) -> (any EntryRecovering)? {
     let member = reactor.member
-    guard member.journal === self else { fatalError("\(R.self) belongs to another journal") }
-    addMember(member, of: reactor)
-    awaitPredecessor(of: member)
     return member.bound == nil ? EntryRecovery(reactor, member.entry, configuration) : nil
   }
 

@@ -1,27 +1,27 @@
 import ReactorCore
 import ReactorRuntime
 
-/// One reactor at a time uses an entry, in the order of their first uses: the next one waits until the earlier one is gone.
+/// One reactor at a time uses an entry, in the order of their first uses: the next one waits until the earlier one is gone, or was refused.
 extension Journal {
   /// Waits until the reactor is gone whose entry the one of a member uses now, so that everything that it has handed over is in the log.
-  /// Stops the program if it stays. The thread that recovers or starts the new one; outside of locks, since the earlier reactor may end
-  /// here.
-  func awaitPredecessor(of member: JournalMember) {
-    guard var wait = PredecessorWait(of: member) else { return }
-    while !wait.isOver() {
+  /// The thread that recovers or starts the new one; outside of locks, since the earlier reactor may end here.
+  ///
+  /// - Throws: ``JournalError/inUse(entry:)`` if it stays. Then the reactor does not have the entry, and may try it again.
+  func awaitPredecessor(of member: JournalMember) throws(JournalError) {
+    var wait = PredecessorWait(of: member)
+    while try !wait.isOver() {
       if wait.mayEndSoon {
         DedicatedThread.yield()
       } else {
         _ = wake.wait(timeoutNanoseconds: Int64(wait.nextPause()) * 1_000_000) { false }
       }
     }
-    wait.forgetEarlier()
   }
 
   /// The same, and suspends the task: the tasks that the earlier reactors wait for need the threads of the pool.
-  func awaitPredecessorSuspending(of member: JournalMember) async {
-    guard var wait = PredecessorWait(of: member) else { return }
-    while !wait.isOver() {
+  func awaitPredecessorSuspending(of member: JournalMember) async throws(JournalError) {
+    var wait = PredecessorWait(of: member)
+    while try !wait.isOver() {
       if wait.mayEndSoon {
         await Task.yield()
       } else {
@@ -30,20 +30,22 @@ extension Journal {
         await Task { try? await Task.sleep(for: .milliseconds(pause)) }.value
       }
     }
-    wait.forgetEarlier()
   }
 
   /// How long a reactor may stay whose entry another one has got, or that is retired: five seconds, in which the time does not count that
-  /// it waits for a commit, however slow the disk is, nor that in which this thread did not run.
+  /// it waits for a commit, however slow the disk is, nor that in which this thread did not run. And ten minutes while it starts: it may
+  /// read a long log, and its own wait for an earlier one is limited.
   struct Patience {
     private var last = ContinuousClock.now
     private var waited = Duration.zero
     private var pauses = 0
 
-    /// - Parameter waitsForDisk: Whether it has waited for a commit since the last call.
-    mutating func isOver(waitsForDisk: Bool) -> Bool {
+    /// - Parameters:
+    ///   - waitsForDisk: Whether it has waited for a commit since the last call.
+    ///   - isStarting: Whether it has not started yet.
+    mutating func isOver(waitsForDisk: Bool, isStarting: Bool = false) -> Bool {
       let now = ContinuousClock.now
-      if !waitsForDisk { waited += min(now - last, .milliseconds(100)) }
+      if !waitsForDisk { waited += min(now - last, .milliseconds(100)) / (isStarting ? 120 : 1) }
       last = now
       return waited >= .seconds(5)
     }
@@ -64,7 +66,7 @@ extension Journal {
     return isThere ? !isRetiring : work.withLock(\.hasStopped)
   }
 
-  fileprivate static func useTwice(_ entry: JournalEntry) -> String {
+  static func useTwice(_ entry: JournalEntry) -> String {
     """
     Problem: two reactors use the entry "\(entry.name)" of a journal.
     Likely cause: the reactor was made twice, or something still refers to the one that was used before.
@@ -76,17 +78,11 @@ extension Journal {
 /// The wait of a reactor for the earlier one with its entry.
 private struct PredecessorWait {
   private let member: JournalMember
-  private let earlier: JournalMember
-  private var position: UInt64
+  private var position: UInt64?
   private var patience = Journal.Patience()
   private var attempts = 0
 
-  /// Nil if there is none.
-  init?(of member: JournalMember) {
-    guard let earlier = member.predecessor.withLock({ $0 }) else { return nil }
-    (self.member, self.earlier) = (member, earlier)
-    position = earlier.durablePosition.load(ordering: .relaxed)
-  }
+  init(of member: JournalMember) { self.member = member }
 
   /// Mostly it has just been confirmed and is about to go.
   var mayEndSoon: Bool { attempts < 100 }
@@ -94,27 +90,33 @@ private struct PredecessorWait {
   /// In milliseconds.
   mutating func nextPause() -> Int { patience.nextPause() }
 
-  /// Returns whether the earlier reactor is gone. Stops the program if it stays too long.
-  mutating func isOver() -> Bool {
-    if earlier.isGone || earlier.isRefused { return true }
+  /// Returns whether there is no earlier reactor, or it will record nothing any more.
+  mutating func isOver() throws(JournalError) -> Bool {
+    // Looked up each time: if the earlier reactor does not start, this one waits for the one before that.
+    guard let earlier = member.predecessor.withLock({ $0 }) else { return true }
+    if earlier.isDone {
+      forget(earlier)
+      return false
+    }
     guard member.journal.committer.load(ordering: .relaxed) != CurrentCore.threadToken else {
       fatalError(waitsForItself(member.entry))
     }
     let newPosition = earlier.durablePosition.load(ordering: .relaxed)
     // If a commit has ended meanwhile, it does more than wait for one.
-    let hasMoved = newPosition != position
+    let hasMoved = newPosition != position ?? newPosition
     position = newPosition
-    // One that starts has a patience of its own if it waits, and may read for long.
-    guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved || earlier.isStarting) else {
-      fatalError(Journal.useTwice(member.entry))
+    guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved, isStarting: earlier.isStarting) else {
+      throw .inUse(entry: member.entry.name)
     }
     attempts += 1
     return false
   }
 
-  /// Removes what is left of the earlier reactor, which is gone.
-  func forgetEarlier() {
-    let predecessor = member.predecessor.withLock { $0.take() }
+  /// Removes what is left of the earlier reactor.
+  private func forget(_ earlier: JournalMember) {
+    let predecessor = member.predecessor.withLock { predecessor in
+      predecessor === earlier ? predecessor.take() : nil
+    }
     member.journal.members.withLock { $0.remove(earlier) }
     withExtendedLifetime(predecessor) {}
   }

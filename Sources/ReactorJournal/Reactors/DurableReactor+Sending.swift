@@ -14,7 +14,8 @@ extension DurableReactor {
   ///
   /// - Parameter progress: Called now and then, on this thread. It must not call the journal or its reactors, which would
   ///   deadlock.
-  /// - Throws: ``JournalError``: the records cannot be read. The reactor is not started then.
+  /// - Throws: ``JournalError``: the records cannot be read; ``JournalError/inUse(entry:)`` if another reactor has the entry and does not go
+  ///   within five seconds: use that one, or release it and try again. The reactor is not started then.
   /// - Complexity: O(number of records in the journal since the reactor's last snapshot).
   public func recover(progress: ((RecoveryProgress) -> Void)? = nil) throws(JournalError) {
     try member.ensureRecovered(self, retries: true, progress)
@@ -115,7 +116,7 @@ extension JournalMember {
   func tryRecover(_ reactor: some DurableReactor) async -> JournalError? {
     beginStarting(reactor)
     defer { endStarting() }
-    await journal.awaitPredecessorSuspending(of: self)
+    do throws(JournalError) { try await journal.awaitPredecessorSuspending(of: self) } catch { return error }
     return await withCheckedContinuation { continuation in
       journal.recoveries.async { [self] in
         do throws(JournalError) {

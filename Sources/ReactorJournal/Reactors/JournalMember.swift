@@ -15,7 +15,7 @@ import Synchronization
 @usableFromInline
 package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   // Unchecked: only the owner of the reactor uses `writer`, `requests` and the counts. `user` is set once, before other threads find this
-  // member, and `isRetired` is under a lock.
+  // member, and `isOut` is under a lock.
 
   let journal: Journal
   let entry: JournalEntry
@@ -39,11 +39,14 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   let boundReference = AtomicReference<BoundReference>()
   /// The reactor, from its first use on.
   @exclusivity(unchecked) private weak var user: (any AnyObject & Sendable)?
-  /// How many threads are reading the state for the start, or wait for that. Relaxed: it only says why this has not started.
+  /// How many threads are reading the state for the start, or wait for that. Relaxed, as the next one: the lock of the members orders
+  /// what depends on them.
   private let startingThreads = Atomic(0)
-  /// Whether its entry was retired after its reactor was used. Under the lock of the members.
-  @exclusivity(unchecked) var isRetired = false
-  /// The member of the reactor that had the entry before, until it is known to be gone.
+  /// Whether the state was read for the start.
+  private let isRecovered = Atomic(false)
+  /// Whether the journal knows it no more: its entry was retired, or its reactor was refused. Under the lock of the members.
+  @exclusivity(unchecked) var isOut = false
+  /// The member of the reactor that had the entry before, until that will record nothing any more.
   let predecessor = SystemMutex<JournalMember?>(nil)
   private let recovery = SystemMutex(Recovery.none)
   /// Whether the reactor was started without its state, since the journal had ended. Relaxed: the owner sets it before the start is over.
@@ -94,7 +97,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     if bound != nil { return }
     beginStarting(reactor)
     defer { endStarting() }
-    journal.awaitPredecessor(of: self)
+    try journal.awaitPredecessor(of: self)
     let result = recovery.withLock { recovery -> Result<Void, JournalError> in
       // Another thread may have started the reactor meanwhile: nobody would take the state then.
       if bound != nil { return .success(()) }
@@ -105,6 +108,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       }
       do throws(JournalError) {
         recovery = .recovered(try journal.recover(reactor, entry, progress))
+        isRecovered.store(true, ordering: .relaxed)
         return .success(())
       } catch {
         // A retirement that is going on may fail.
@@ -121,6 +125,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       if bound != nil { return }
       if case .recovered = recovery { return }
       recovery = .recovered(recovered)
+      isRecovered.store(true, ordering: .relaxed)
     }
   }
 
@@ -160,11 +165,13 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     } catch {
       let isRetired = error == .retired(entry: entry.name)
       if error == .fenced || isRetired || journal.failure != nil {
+        journal.members.withLock { $0.withdraw(self, isOut: true) }
         // The runtime closes the reactor before its first turn. A retired entry has no state but the first one.
         lacksState.store(!isRetired, ordering: .relaxed)
         shared.withLock { $0.failure = error }
         return reactor.initialState
       }
+      if case .inUse = error { fatalError(Journal.useTwice(entry)) }
       fatalError(
         """
         Problem: \(R.self) cannot be started, since its journal cannot be read: \(error).
@@ -343,12 +350,25 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   /// Notes that the calling thread or task starts the reactor: from now on others of the entry wait for it. Any thread.
   func beginStarting(_ reactor: any AnyObject & Sendable) {
-    startingThreads.wrappingAdd(1, ordering: .relaxed)
-    journal.addMember(self, of: reactor)
+    Self.beginStarting([(self, reactor)], of: journal)
   }
 
-  /// Ends what ``beginStarting(_:)`` has begun. Any thread.
-  func endStarting() { startingThreads.wrappingSubtract(1, ordering: .relaxed) }
+  /// The same for several.
+  static func beginStarting(
+    _ members: [(member: JournalMember, reactor: any AnyObject & Sendable)], of journal: Journal
+  ) {
+    for (member, _) in members { member.startingThreads.wrappingAdd(1, ordering: .relaxed) }
+    journal.addMembers(members)
+  }
+
+  /// Ends what ``beginStarting(_:)`` has begun. If no thread has read the state, others need not wait for this. Any thread.
+  func endStarting() {
+    // Under the lock, as the addition of a member: another thread that begins is counted, or adds this again.
+    journal.members.withLock { members in
+      let isLast = startingThreads.wrappingSubtract(1, ordering: .relaxed).newValue == 0
+      if isLast, bound == nil, !isRecovered.load(ordering: .relaxed) { members.withdraw(self, isOut: false) }
+    }
+  }
 
   /// Notes the first use of the reactor, before other threads find this member.
   func noteUse(by reactor: any AnyObject & Sendable) { if user == nil { user = reactor } }
@@ -359,8 +379,9 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether some thread starts the reactor. Any thread.
   var isStarting: Bool { startingThreads.load(ordering: .relaxed) > 0 }
 
-  /// Whether the reactor was refused and has not started: it will record nothing. Any thread.
-  var isRefused: Bool { bound == nil && hasEnded }
+  /// Whether the reactor will record nothing any more: it is gone, or was refused or closed by the journal. Any thread that has found this
+  /// member in the journal.
+  var isDone: Bool { isGone || hasEnded && isIdle }
 
   /// Whether records of the reactor may come, or are not applied: it was started, and not refused; it is not gone, or not with all that
   /// it has handed over. Any thread.

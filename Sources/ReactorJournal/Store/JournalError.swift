@@ -35,7 +35,7 @@ public enum JournalError: Error, Sendable, Equatable {
 
   /// The entry was retired: see ``Journal/retire(_:)-(String)``.
   case retired(entry: String)
-  /// The entry cannot be retired, since a reactor uses it.
+  /// A reactor uses the entry, and stays: so it cannot be retired, nor used by another reactor.
   case inUse(entry: String)
 
   /// The state of a reactor is too large for the store, so it has no new snapshot. Records are written and read as before, but the

@@ -2,8 +2,8 @@ import ReactorCore
 
 /// A step that processes an action while a task-local has the value that it had where the action was sent.
 ///
-/// It retains neither the reactor nor the runtime: what runs a step holds both, what discards it is the runtime or holds it, and a reactor
-/// must go away although something is left in its mailbox.
+/// It retains neither the reactor nor the runtime: a reactor must go away although something is left in its mailbox. What runs a step holds
+/// both, and what discards it keeps the runtime, or is the end of that.
 @usableFromInline
 final class CapturedAction<R: Reactor, Value: Sendable>: Step, @unchecked Sendable {
   // Unchecked as its superclass: what is added is constant.
@@ -35,7 +35,6 @@ final class CapturedAction<R: Reactor, Value: Sendable>: Step, @unchecked Sendab
 
   @inlinable
   override func discard(_ reason: SendError?) {
-    // Also at the end of the runtime, which discards what it holds.
     runtime.use { $0.report(.actionNotDelivered(reason ?? .closed), action) }
   }
 }

@@ -1,12 +1,13 @@
 import Dispatch
 import ReactorCore
 
-/// Calls a closure at a deadline, unless it is cancelled before: for what waits, and then gives up.
+/// Calls a closure at a deadline, unless it is cancelled before: for what waits, and then gives up, and for the timers of streams.
 ///
 /// Nearly every request has a deadline, and nearly none reaches it. A timer of Dispatch for each would take longer than the request: its
 /// source is made, armed and cancelled, each on another thread. So all deadlines are in a few timer wheels, and each wheel
 /// has one timer, for the earliest tick at which it must be checked. A deadline that is cancelled leaves that timer as it is: when it
-/// fires for nothing, it is set for what is left.
+/// fires for nothing, it is set for what is left. The timers fire on a queue of their own, and nothing else runs there: so a deadline on the
+/// main queue, or on a serial one, needs no thread of those that all jobs share.
 final class Deadline: @unchecked Sendable {
   // Unchecked: `onPassed` is protected by the mutex of the shard.
 
@@ -31,8 +32,8 @@ final class Deadline: @unchecked Sendable {
     self.init(MonotonicTime.presentAndTime(after: delay), nil, DeadlineShard.ofThread, onPassed)
   }
 
-  /// Sets a deadline whose closure is called on a queue: in the order of the ticks, and of setting if the tick is the same, where
-  /// the queue is serial.
+  /// Sets a deadline whose closure is called on a queue, when it has time. If that is serial, all that were set with the same object are
+  /// called in the order of their ticks, and of setting if the tick is the same.
   convenience init(
     after delay: Duration, on queue: DispatchQueue, _ onPassed: @escaping @Sendable () -> Void
   ) {
@@ -92,12 +93,15 @@ private struct DeadlineShard: Sendable {
     return (0..<count).map { _ in SystemMutex(DeadlineShard()) }
   }()
 
+  /// Where the timers fire.
+  private static let queue = DispatchQueue(label: "reactor-deadlines")
+
   /// The shard to which the calling thread adds what is called on any thread.
   static var ofThread: SystemMutex<DeadlineShard> {
     all[spread(CurrentCore.threadToken) & (all.count - 1)]
   }
 
-  /// The shard of a queue: only one, so that its deadlines keep their order.
+  /// The shard of an object that stands for a queue: only one, so that its deadlines keep their order.
   static func of(_ queue: DispatchQueue) -> SystemMutex<DeadlineShard> {
     all[spread(UInt64(UInt(bitPattern: ObjectIdentifier(queue)))) & (all.count - 1)]
   }
@@ -127,7 +131,7 @@ private struct DeadlineShard: Sendable {
     // Not as a delay: this thread may have waited since it read the clock. Later times than this one, in centuries, are those of another
     // clock to Dispatch.
     let time = DispatchTime(uptimeNanoseconds: min(tick << Self.tickBits, 1 << 61))
-    timer = DispatchTimer(on: .global(), at: time) { Self.callPassed(in: shard) }
+    timer = DispatchTimer(on: Self.queue, at: time) { Self.callPassed(in: shard) }
   }
 
   /// Removes some of the deadlines that have passed, so that no thread waits long for the mutex; or else sets the timer for the others.
@@ -155,15 +159,12 @@ private struct DeadlineShard: Sendable {
 
   /// What the timer does.
   private static func callPassed(in shard: SystemMutex<DeadlineShard>) {
-    while true {
-      var (passed, mayBeMore) = shard.withLock { $0.removePassed(in: shard) }
-      // Each is a job of its own, but for the last of all: code of users that blocks must not keep others waiting.
-      let last = mayBeMore ? nil : passed.popLast()
+    var mayBeMore = true
+    while mayBeMore {
+      let passed: Passed
+      (passed, mayBeMore) = shard.withLock { $0.removePassed(in: shard) }
+      // Each is a job of its own: code of users that blocks must not keep others waiting.
       for onPassed in passed { DispatchQueue.global().async(execute: onPassed) }
-      if mayBeMore { continue }
-      passed = []
-      last?()
-      return
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "internal.h"
@@ -23,6 +24,7 @@ extern void *_Block_copy(const void *block);
 extern void _Block_release(const void *block);
 extern char _dispatch_main_q[];
 void *dispatch_get_global_queue(intptr_t priority, uintptr_t flags);
+const char *dispatch_queue_get_label(const void *queue);
 void *dispatch_get_specific(const void *key);
 void *dispatch_queue_get_specific(void *queue, const void *key);
 void dispatch_async(void *queue, struct block *block);
@@ -77,6 +79,8 @@ static void check_queue(const void *queue) {
   for (size_t i = 0; i < sizeof priorities / sizeof *priorities; i++) {
     if (queue == dispatch_get_global_queue(priorities[i], 0)) return;
   }
+  /* Serial: as if its jobs could run at the same time. */
+  if (strcmp(dispatch_queue_get_label(queue), "reactor-deadlines") == 0) return;
   ctl_fail("a body uses a queue of Dispatch that is not controlled, or the main one for something "
            "that is due later");
 }

@@ -194,6 +194,18 @@ import Testing
     #expect(calls.elements == Array(0..<1000))
   }
 
+  @Test func `a deadline on a serial queue needs no thread of the global one`() async {
+    await #expect(processExitsWith: .success) {
+      let (isOver, mayGoOn) = (Gate(), DispatchSemaphore(value: 0))
+      for _ in 0..<8 * DedicatedThread.processorCount { DispatchQueue.global().async { mayGoOn.wait() } }
+      let start = ContinuousClock.now
+      _ = Deadline(after: .milliseconds(10), on: DispatchQueue(label: "deadlines")) { isOver.open() }
+      // The system makes a thread for jobs that are blocked in half a second or later.
+      if !isOver.wait() || start.duration(to: .now) > .milliseconds(400) { fatalError("it was late") }
+      for _ in 0..<8 * DedicatedThread.processorCount { mayGoOn.signal() }
+    }
+  }
+
   @Test func `a deadline that has passed is not called if it is cancelled before its queue comes to it`() {
     let (lifetimes, calls, isBusy, mayGoOn) = (Lifetimes(), Record<Int>(), Gate(), Gate())
     let queue = DispatchQueue(label: "deadlines")

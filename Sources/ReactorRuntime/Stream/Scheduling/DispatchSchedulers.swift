@@ -8,9 +8,11 @@ import Synchronization
 /// queue is late runs once for all the periods that it missed.
 public struct ConcurrentDispatchQueueScheduler: SchedulerType {
   /// The scheduler of the system's global queue.
-  public static let shared = ConcurrentDispatchQueueScheduler(queue: .global())
+  public static let shared = ConcurrentDispatchQueueScheduler(DispatchQueueScheduling(queue: nil))
 
   private let scheduling: DispatchQueueScheduling
+
+  private init(_ scheduling: DispatchQueueScheduling) { self.scheduling = scheduling }
 
   /// Creates a scheduler that runs actions on `queue`.
   public init(queue: DispatchQueue) { scheduling = DispatchQueueScheduling(queue: queue) }
@@ -92,7 +94,10 @@ public final class MainScheduler: SchedulerType {
     return key
   }()
 
-  private let scheduling = DispatchQueueScheduling(queue: .main)
+  /// One object for both schedulers, so that their timers have one order: `DispatchQueue.main` is a new one each time.
+  private static let queue = DispatchQueue.main
+
+  private let scheduling = DispatchQueueScheduling(queue: queue)
   /// Whether an action runs inside of ``schedule(_:)`` where it can.
   private let runsAtOnce: Bool
   /// Actions of ``schedule(_:)`` that have not ended. Relaxed: it only chooses the path. A caller on the main
@@ -125,7 +130,7 @@ public final class MainScheduler: SchedulerType {
     }
     Self.noteUse()
     let pending = PendingAction(action)
-    scheduling.queue.async {
+    Self.queue.async {
       pending.run()
       self.outstanding.wrappingSubtract(1, ordering: .relaxed)
     }
@@ -156,29 +161,28 @@ public final class MainScheduler: SchedulerType {
 
 /// What the schedulers on the system's queues have in common.
 private struct DispatchQueueScheduling: Sendable {
-  let queue: DispatchQueue
-
-  /// The queue that runs what is to run on any thread.
-  private static let global = DispatchQueue.global()
+  /// Nil for any thread of the system's global queue.
+  let queue: DispatchQueue?
 
   /// The system's monotonic clock, which stops while the machine sleeps.
   static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     let pending = PendingAction(action)
-    queue.async(execute: pending.run)
+    (queue ?? .global()).async(execute: pending.run)
     return pending
   }
 
   func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    queue === Self.global ? Deadline(after: delay, action) : Deadline(after: delay, on: queue, action)
+    queue.map { Deadline(after: delay, on: $0, action) } ?? Deadline(after: delay, action)
   }
 
   func schedulePeriodic(
     after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
     DispatchTimer(
-      on: queue, at: .now() + delay.dispatchInterval(atLeast: 0), every: period.dispatchInterval(atLeast: 1),
+      on: queue ?? .global(), at: .now() + delay.dispatchInterval(atLeast: 0),
+      every: period.dispatchInterval(atLeast: 1),
       action)
   }
 }
