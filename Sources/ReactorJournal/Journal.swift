@@ -104,14 +104,18 @@ public final class Journal: Sendable {
       if isOut { member.isOut = true }
       let earlier = member.predecessor.withLock { $0.take() }
       let number = member.entry.number
-      for other in all(of: [number]) {
-        other.predecessor.withLock { predecessor in if predecessor === member { predecessor = earlier } }
-      }
       if byNumber[number] === member {
         byNumber[number] = earlier
         if let earlier { replaced[ObjectIdentifier(earlier)] = nil }
-      } else {
-        replaced[ObjectIdentifier(member)] = nil
+        return
+      }
+      replaced[ObjectIdentifier(member)] = nil
+      var later = byNumber[number]
+      while let waiting = later {
+        later = waiting.predecessor.withLock { predecessor in
+          if predecessor === member { predecessor = earlier }
+          return predecessor
+        }
       }
     }
 
@@ -132,16 +136,19 @@ public final class Journal: Sendable {
 
     func isRetiring(_ number: UInt32) -> Bool { retiring.contains(number) }
 
-    /// Removes those of entries that are retired, and returns them.
+    /// Removes those of entries that are retired, and returns them, with those that they have waited for.
     mutating func removeAll(of numbers: Set<UInt32>) -> [JournalMember] {
       let removed = all(of: numbers)
+      var earlier: [JournalMember] = []
       for member in removed {
         // It may have read its state before, and be about to start.
         member.isOut = true
         remove(member)
+        // Nobody would let it go on.
+        if let predecessor = member.predecessor.withLock({ $0.take() }) { earlier.append(predecessor) }
       }
       retiring.subtract(numbers)
-      return removed
+      return removed + earlier
     }
 
     /// Removes all of them, at the end of the journal.
@@ -198,8 +205,9 @@ public final class Journal: Sendable {
   ///
   /// - Parameter name: As long as a reactor has the same name, it gets its state back. One reactor at a time may use it: the start of
   ///   another one waits until the earlier one is gone and what it has handed over is durable. If the earlier one stays for five seconds,
-  ///   without the time that commits and its own start take, ``DurableReactor/recover(progress:)`` and ``DurableReactor/sendDurably(_:id:)``
-  ///   throw ``JournalError/inUse(entry:)``, and any other first use stops the program.
+  ///   without the time that commits take, or for ten minutes while it starts, the recovery of the other one throws
+  ///   ``JournalError/inUse(entry:)``, ``DurableReactor/sendDurably(_:id:)`` throws a ``DurabilityError`` with that, and any other first use
+  ///   stops the program.
   public func entry(_ name: String) -> JournalEntry {
     log.withLock { log in
       if let row = log.row(named: name) { return JournalEntry(journal: self, row) }

@@ -313,6 +313,46 @@ import Testing
     try journal.end()
   }
 
+  /// Otherwise the third would wait three times as long as the first until it fails.
+  @Test func `Reactors that stand in line wait for the one that has the entry`() async throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    let user = Ledger(at: entry)
+    try await user.sendDurably(.deposit(account: 1, amount: 1))
+    let late = (0..<3).map { _ in Ledger(at: entry) }
+    for ledger in late { ledger.member.beginStarting(ledger) }
+    #expect(late.allSatisfy { $0.member.firstInLine === user.member })
+    late[1].member.endStarting()
+    #expect(late.allSatisfy { $0.member.firstInLine === ($0 === late[1] ? late[1] : user).member })
+    #expect(late[2].member.predecessor.withLock { $0 } === late[0].member)
+    late[2].member.endStarting()
+    late[0].member.endStarting()
+    #expect(journal.currentMembers.map(ObjectIdentifier.init) == [ObjectIdentifier(user.member)])
+    try journal.end()
+  }
+
+  @Test func `A reactor that waits for another one finds that the journal has ended`() async throws {
+    let journal = try Journal(store: store)
+    let entry = journal.entry("ledger/1")
+    let (first, second) = (Ledger(at: entry), Ledger(at: entry))
+    // It begins to start, and stays.
+    first.member.beginStarting(first)
+    let errors = Record<JournalError?>()
+    let use = Threads.start {
+      do throws(JournalError) {
+        try second.recover()
+        errors.append(nil)
+      } catch {
+        errors.append(error)
+      }
+    }
+    #expect(Threads.yield { second.member.isStarting })
+    try journal.end()
+    #expect(use.wait())
+    #expect(errors.elements == [.fenced])
+    first.member.endStarting()
+  }
+
   @Test func `Two reactors of one entry are not recovered together`() throws {
     let journal = try Journal(store: store)
     let entry = journal.entry("ledger/1")

@@ -28,10 +28,11 @@ extension Journal {
         throw .inUse(entry: member.entry.name)
       }
     }
-    JournalMember.beginStarting(reactors.map { ($0.member, $0) }, of: self)
-    defer { for reactor in reactors { reactor.member.endStarting() } }
+    let left = reactors.filter { $0.member.bound == nil }
+    JournalMember.beginStarting(left.map { ($0.member, $0) }, of: self)
+    defer { for reactor in left { reactor.member.endStarting() } }
     var recoveries: [any EntryRecovering] = []
-    for reactor in reactors {
+    for reactor in left {
       try awaitPredecessor(of: reactor.member)
       if let recovery = makeRecovery(of: reactor) { recoveries.append(recovery) }
     }

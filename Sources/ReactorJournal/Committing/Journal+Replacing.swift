@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 
-/// One reactor at a time uses an entry, in the order of their first uses: the next one waits until the earlier one is gone, or was refused.
+/// One reactor at a time uses an entry, in the order of their first uses: the next one waits until the earlier one is gone.
 extension Journal {
   /// Waits until the reactor is gone whose entry the one of a member uses now, so that everything that it has handed over is in the log.
   /// The thread that recovers or starts the new one; outside of locks, since the earlier reactor may end here.
@@ -33,8 +33,8 @@ extension Journal {
   }
 
   /// How long a reactor may stay whose entry another one has got, or that is retired: five seconds, in which the time does not count that
-  /// it waits for a commit, however slow the disk is, nor that in which this thread did not run. And ten minutes while it starts: it may
-  /// read a long log, and its own wait for an earlier one is limited.
+  /// it waits for a commit, however slow the disk is, nor that in which this thread did not run. And ten minutes while it starts, since it
+  /// may read a long log.
   struct Patience {
     private var last = ContinuousClock.now
     private var waited = Duration.zero
@@ -78,7 +78,9 @@ extension Journal {
 /// The wait of a reactor for the earlier one with its entry.
 private struct PredecessorWait {
   private let member: JournalMember
-  private var position: UInt64?
+  /// The reactor that has the entry now: the earlier one, or the one that this waits for. And its position.
+  private var first: ObjectIdentifier?
+  private var position: UInt64 = 0
   private var patience = Journal.Patience()
   private var attempts = 0
 
@@ -90,22 +92,28 @@ private struct PredecessorWait {
   /// In milliseconds.
   mutating func nextPause() -> Int { patience.nextPause() }
 
-  /// Returns whether there is no earlier reactor, or it will record nothing any more.
+  /// Returns whether the earlier reactor is gone, or there is none, or the journal has ended, which the recovery finds.
   mutating func isOver() throws(JournalError) -> Bool {
     // Looked up each time: if the earlier reactor does not start, this one waits for the one before that.
     guard let earlier = member.predecessor.withLock({ $0 }) else { return true }
-    if earlier.isDone {
+    if member.journal.failure != nil || member.journal.work.withLock({ $0.hasStopped }) { return true }
+    if earlier.isGone {
       forget(earlier)
       return false
     }
     guard member.journal.committer.load(ordering: .relaxed) != CurrentCore.threadToken else {
       fatalError(waitsForItself(member.entry))
     }
-    let newPosition = earlier.durablePosition.load(ordering: .relaxed)
+    let user = earlier.firstInLine
+    let newPosition = user.durablePosition.load(ordering: .relaxed)
+    if first != ObjectIdentifier(user) {
+      // Each has its own five seconds.
+      (first, position, patience) = (ObjectIdentifier(user), newPosition, Journal.Patience())
+    }
     // If a commit has ended meanwhile, it does more than wait for one.
-    let hasMoved = newPosition != position ?? newPosition
+    let hasMoved = newPosition != position
     position = newPosition
-    guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved, isStarting: earlier.isStarting) else {
+    guard !patience.isOver(waitsForDisk: !user.isIdle && !hasMoved, isStarting: user.isStarting) else {
       throw .inUse(entry: member.entry.name)
     }
     attempts += 1

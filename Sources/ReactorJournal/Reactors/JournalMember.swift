@@ -46,7 +46,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   private let isRecovered = Atomic(false)
   /// Whether the journal knows it no more: its entry was retired, or its reactor was refused. Under the lock of the members.
   @exclusivity(unchecked) var isOut = false
-  /// The member of the reactor that had the entry before, until that will record nothing any more.
+  /// The member of the reactor that had the entry before, until it is known to be gone.
   let predecessor = SystemMutex<JournalMember?>(nil)
   private let recovery = SystemMutex(Recovery.none)
   /// Whether the reactor was started without its state, since the journal had ended. Relaxed: the owner sets it before the start is over.
@@ -163,6 +163,9 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       }
       return recovered.state
     } catch {
+      var error = error
+      // While the journal is being closed, an earlier reactor that stays is no mistake of the program.
+      if case .inUse = error, journal.work.withLock(\.isClosing) { error = .fenced }
       let isRetired = error == .retired(entry: entry.name)
       if error == .fenced || isRetired || journal.failure != nil {
         journal.members.withLock { $0.withdraw(self, isOut: true) }
@@ -377,11 +380,14 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   var isGone: Bool { bound.map { $0.reactor == nil } ?? (user == nil) }
 
   /// Whether some thread starts the reactor. Any thread.
-  var isStarting: Bool { startingThreads.load(ordering: .relaxed) > 0 }
+  var isStarting: Bool { bound == nil && startingThreads.load(ordering: .relaxed) > 0 }
 
-  /// Whether the reactor will record nothing any more: it is gone, or was refused or closed by the journal. Any thread that has found this
-  /// member in the journal.
-  var isDone: Bool { isGone || hasEnded && isIdle }
+  /// The member before which none waits: this one, or one that this waits for. Any thread.
+  var firstInLine: JournalMember {
+    var first = self
+    while let earlier = first.predecessor.withLock({ $0 }) { first = earlier }
+    return first
+  }
 
   /// Whether records of the reactor may come, or are not applied: it was started, and not refused; it is not gone, or not with all that
   /// it has handed over. Any thread.
